@@ -1,0 +1,186 @@
+"""The three contracts: readers re-open bytes, resolvers make readers, stores keep bytes."""
+
+from __future__ import annotations
+
+import asyncio
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Collection, Iterator, Mapping
+from typing import BinaryIO, Protocol, TypeAlias, runtime_checkable
+
+from attrs import field, frozen
+
+from graphcodec.errors import ReaderNotDescribableError
+
+
+JSON: TypeAlias = (
+    "str | int | float | bool | None | Mapping[str, JSON] | list[JSON] | tuple[JSON, ...]"
+)
+"""A value that JSON holds as it is."""
+
+CHUNK_SIZE = 1 << 16
+"""How many bytes a reader yields at a time unless told otherwise."""
+
+
+@frozen(repr=False)
+class ReaderDescriptor:
+    """Where bytes live, without the live binding that opens them.
+
+    The owner of a reader puts its family before the scheme: a `Media` whose reader
+    has the scheme ``http`` is written with the tag ``media:http``.
+
+    Attributes:
+        scheme: The kind of place, such as ``http`` or ``in-memory``.
+        locator: What a resolver needs to find the bytes, as plain JSON. It never holds
+            a credential.
+    """
+
+    scheme: str
+    locator: Mapping[str, JSON] = field(hash=False)
+
+    def __repr__(self) -> str:
+        # A locator may inline megabytes or show where a customer keeps things.
+        return f"ReaderDescriptor({self.scheme!r}, <{len(self.locator)} fields>)"
+
+
+class Reader(ABC):
+    """Opens the same bytes again and again.
+
+    `open` is the only method an implementation must have. Readers are equal if their
+    descriptors are; one without a descriptor equals only itself.
+    """
+
+    __slots__ = ("__weakref__",)
+
+    @abstractmethod
+    def open(self) -> BinaryIO:
+        """Return a new binary stream, positioned at the first byte.
+
+        Raises:
+            HandleError: If the bytes are gone, changed or out of reach.
+        """
+
+    def iter_bytes(self, chunk_size: int = CHUNK_SIZE) -> Iterator[bytes]:
+        """Yield the content in order.
+
+        Args:
+            chunk_size: The most bytes in one piece.
+        """
+        with self.open() as stream:
+            while chunk := stream.read(chunk_size):
+                yield chunk
+
+    def read_range(self, start: int, end: int) -> bytes:
+        """Return the bytes from *start* up to, but without, *end*.
+
+        Args:
+            start: Offset of the first byte, counted from 0.
+            end: Offset behind the last byte; what lies beyond the content is left out.
+        """
+        with self.open() as stream:
+            stream.seek(start)
+            return stream.read(max(0, end - start))
+
+    def byte_length(self) -> int | None:
+        """Return the number of bytes, or None if only reading would tell."""
+        return None
+
+    def describe(self) -> ReaderDescriptor | None:
+        """Say where the bytes live, without I/O; None if nobody else could open them."""
+        return None
+
+    def url(self, *, expires: float = 3600) -> str:
+        """Return a URL under which anybody can fetch the bytes for a while.
+
+        Args:
+            expires: How long the URL holds, in seconds.
+
+        Raises:
+            ReaderNotDescribableError: If this kind of reader has no URL.
+        """
+        msg = f"{type(self).__name__} has no URL (asked for one of {expires} seconds)"
+        raise ReaderNotDescribableError(msg, type_name=type(self).__name__)
+
+    async def aopen(self) -> BinaryIO:
+        """Do what `open` does without blocking the event loop."""
+        return await asyncio.to_thread(self.open)
+
+    async def aiter_bytes(self, chunk_size: int = CHUNK_SIZE) -> AsyncIterator[bytes]:
+        """Do what `iter_bytes` does without blocking the event loop.
+
+        Args:
+            chunk_size: The most bytes in one piece.
+        """
+        chunks = self.iter_bytes(chunk_size)
+        while (chunk := await asyncio.to_thread(next, chunks, None)) is not None:
+            yield chunk
+
+    async def aread_range(self, start: int, end: int) -> bytes:
+        """Do what `read_range` does without blocking the event loop.
+
+        Args:
+            start: Offset of the first byte, counted from 0.
+            end: Offset behind the last byte.
+        """
+        return await asyncio.to_thread(self.read_range, start, end)
+
+    async def abyte_length(self) -> int | None:
+        """Do what `byte_length` does without blocking the event loop."""
+        return await asyncio.to_thread(self.byte_length)
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        if not isinstance(other, Reader):
+            return NotImplemented
+        mine = self.describe()
+        return mine is not None and mine == other.describe()
+
+    def __hash__(self) -> int:
+        mine = self.describe()
+        return object.__hash__(self) if mine is None else hash(mine)
+
+
+@runtime_checkable
+class Resolver(Protocol):
+    """Turns descriptors back into readers.
+
+    A resolver holds the live binding (a file system, a client, secrets) and the policy
+    of what may be opened. Resolving does no I/O: the reader opens when it is asked to.
+    """
+
+    @property
+    def tags(self) -> Collection[str]:
+        """The tags it takes, with the family: ``media:http``, ``spool:http``."""
+        ...
+
+    def resolve(self, descriptor: ReaderDescriptor, /) -> Reader | None:
+        """Return a lazy reader for *descriptor*, or None to let the next one try.
+
+        Raises:
+            UndecodableValueError: If the locator is malformed.
+        """
+        ...
+
+
+@runtime_checkable
+class ByteStore(Protocol):
+    """Keeps bytes and gives a describable reader for them."""
+
+    def write(
+        self, data: bytes | BinaryIO | Reader, *, media_type: str | None = None
+    ) -> Reader:
+        """Keep *data* and return a reader for it; the same bytes are kept once.
+
+        Args:
+            data: The content, or something to read it from.
+            media_type: The MIME type, for stores that keep one.
+        """
+        ...
+
+    def delete(self, item: Reader | ReaderDescriptor) -> bool:
+        """Forget *item*; say whether it was there."""
+        ...
+
+    def descriptors(self) -> Iterator[ReaderDescriptor]:
+        """Yield a descriptor for everything that is kept."""
+        ...
