@@ -1,24 +1,49 @@
-"""The three contracts: readers re-open bytes, resolvers make readers, stores keep bytes."""
+"""The contracts: readers re-open bytes, resolvers make readers, stores keep bytes."""
 
 from __future__ import annotations
 
-import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Collection, Iterator, Mapping
-from typing import BinaryIO, Protocol, TypeAlias, runtime_checkable
+from typing import BinaryIO, Protocol, Self, TypeAlias, cast, runtime_checkable
 
 from attrs import field, frozen
 
-from graphcodec.errors import ReaderNotDescribableError
+from graphcodec.errors import InvalidValueError, ReaderNotDescribableError
+from graphcodec.readers._threads import in_thread
 
+__all__ = ["CHUNK_SIZE", "JSON", "ByteStore", "Reader", "ReaderDescriptor", "Resolver"]
 
-JSON: TypeAlias = (
-    "str | int | float | bool | None | Mapping[str, JSON] | list[JSON] | tuple[JSON, ...]"
-)
+Scalar: TypeAlias = str | int | float | bool | None
+
+JSON: TypeAlias = "Scalar | Mapping[str, JSON] | list[JSON] | tuple[JSON, ...]"
 """A value that JSON holds as it is."""
 
 CHUNK_SIZE = 1 << 16
 """How many bytes a reader yields at a time unless told otherwise."""
+
+HASHED_PREFIX = 1024
+"""How many characters of a locator's text count for its hash."""
+
+
+def _owned(locator: object) -> Mapping[str, JSON]:
+    """Return a copy of *locator*, so that the caller's later changes don't reach it."""
+    if not isinstance(locator, Mapping):
+        raise InvalidValueError(
+            f"locator must be a mapping, not {type(locator).__name__}",
+            type_name="ReaderDescriptor",
+        )
+    return dict(cast("Mapping[str, JSON]", locator))
+
+
+def hash_part(value: object) -> object:
+    """Return what of a locator's value counts for its hash.
+
+    Equal values give equal parts. Only the length and the beginning of a text count:
+    a locator may inline megabytes, which equality compares but nobody wants to hash.
+    """
+    if isinstance(value, str):
+        return len(value), value[:HASHED_PREFIX]
+    return value if isinstance(value, int | float) else None
 
 
 @frozen(repr=False)
@@ -32,10 +57,27 @@ class ReaderDescriptor:
         scheme: The kind of place, such as ``http`` or ``in-memory``.
         locator: What a resolver needs to find the bytes, as plain JSON. It never holds
             a credential.
+
+    Raises:
+        InvalidValueError: If *scheme* is no name or holds a family, or if *locator*
+            is no mapping.
     """
 
     scheme: str
-    locator: Mapping[str, JSON] = field(hash=False)
+    locator: Mapping[str, JSON] = field(converter=_owned)
+
+    def __attrs_post_init__(self) -> None:
+        scheme = cast("object", self.scheme)
+        if not isinstance(scheme, str) or not scheme or ":" in scheme:
+            raise InvalidValueError(
+                f"scheme must be a name such as 'http', not {scheme!r:.60}",
+                hint="leave 'media:' and 'spool:' to the owner of the reader",
+                type_name="ReaderDescriptor",
+            )
+
+    def __hash__(self) -> int:
+        parts = {(key, hash_part(value)) for key, value in self.locator.items()}
+        return hash((self.scheme, frozenset(parts)))
 
     def __repr__(self) -> str:
         # A locator may inline megabytes or show where a customer keeps things.
@@ -45,8 +87,9 @@ class ReaderDescriptor:
 class Reader(ABC):
     """Opens the same bytes again and again.
 
-    `open` is the only method an implementation must have. Readers are equal if their
-    descriptors are; one without a descriptor equals only itself.
+    `open` is the only method an implementation must have. Readers are values: they are
+    equal if their descriptors are, pickle as their descriptor and are their own copies.
+    One without a descriptor equals only itself and does not pickle.
     """
 
     __slots__ = ("__weakref__",)
@@ -76,16 +119,19 @@ class Reader(ABC):
             start: Offset of the first byte, counted from 0.
             end: Offset behind the last byte; what lies beyond the content is left out.
         """
+        start = max(0, start)
+        if end <= start:
+            return b""
         with self.open() as stream:
-            stream.seek(start)
-            return stream.read(max(0, end - start))
+            skip(stream, start)
+            return _read_fully(stream, end - start)
 
     def byte_length(self) -> int | None:
         """Return the number of bytes, or None if only reading would tell."""
         return None
 
     def describe(self) -> ReaderDescriptor | None:
-        """Say where the bytes live, without I/O; None if nobody else could open them."""
+        """Say where the bytes live, without I/O; None if others could not open them."""
         return None
 
     def url(self, *, expires: float = 3600) -> str:
@@ -102,7 +148,7 @@ class Reader(ABC):
 
     async def aopen(self) -> BinaryIO:
         """Do what `open` does without blocking the event loop."""
-        return await asyncio.to_thread(self.open)
+        return await in_thread(self.open)
 
     async def aiter_bytes(self, chunk_size: int = CHUNK_SIZE) -> AsyncIterator[bytes]:
         """Do what `iter_bytes` does without blocking the event loop.
@@ -111,7 +157,7 @@ class Reader(ABC):
             chunk_size: The most bytes in one piece.
         """
         chunks = self.iter_bytes(chunk_size)
-        while (chunk := await asyncio.to_thread(next, chunks, None)) is not None:
+        while (chunk := await in_thread(next, chunks, None)) is not None:
             yield chunk
 
     async def aread_range(self, start: int, end: int) -> bytes:
@@ -121,11 +167,11 @@ class Reader(ABC):
             start: Offset of the first byte, counted from 0.
             end: Offset behind the last byte.
         """
-        return await asyncio.to_thread(self.read_range, start, end)
+        return await in_thread(self.read_range, start, end)
 
     async def abyte_length(self) -> int | None:
         """Do what `byte_length` does without blocking the event loop."""
-        return await asyncio.to_thread(self.byte_length)
+        return await in_thread(self.byte_length)
 
     def __eq__(self, other: object) -> bool:
         if self is other:
@@ -138,6 +184,44 @@ class Reader(ABC):
     def __hash__(self) -> int:
         mine = self.describe()
         return object.__hash__(self) if mine is None else hash(mine)
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Self:
+        return self
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # The contract knows one implementation: what a pickled handle comes back as.
+        from graphcodec.readers._unbound import UnboundReader  # noqa: PLC0415
+
+        descriptor = self.describe()
+        if descriptor is None:
+            name = type(self).__name__
+            raise ReaderNotDescribableError(
+                f"{name} can't be pickled: no other process could open its bytes",
+                hint="graphcodec.persist(graph, store) moves them to a store first",
+                type_name=name,
+            )
+        return UnboundReader, (descriptor,)
+
+
+def skip(stream: BinaryIO, count: int) -> None:
+    """Move *stream*, which stands at its beginning, on to the offset *count*."""
+    if count and stream.seekable():
+        stream.seek(count)
+        return
+    while count > 0 and (chunk := stream.read(min(count, CHUNK_SIZE))):
+        count -= len(chunk)
+
+
+def _read_fully(stream: BinaryIO, count: int) -> bytes:
+    """Read *count* bytes, or up to the end; a raw stream may give them in pieces."""
+    chunks: list[bytes] = []
+    while count > 0 and (chunk := stream.read(count)):
+        chunks.append(chunk)
+        count -= len(chunk)
+    return chunks[0] if len(chunks) == 1 else b"".join(chunks)
 
 
 @runtime_checkable

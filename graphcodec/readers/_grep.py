@@ -1,0 +1,330 @@
+"""Search a text line by line, with patterns that a model may have written.
+
+A pattern from a model is data: it may backtrack for ever, or ask for a program of
+gigabytes before it has looked at anything. It runs on an engine that can be stopped,
+within a budget of time; its length and its repeats are bounded before it is compiled;
+and a line of many megabytes is searched in pieces, since an engine may keep dozens of
+bytes for each character. A pattern that the caller compiled is the caller's own.
+
+Most patterns are plain words. Those are sought in the bytes, many lines at once.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import sys
+from contextlib import closing
+from itertools import islice
+from time import perf_counter
+from typing import TYPE_CHECKING, Final, Protocol, cast
+
+from graphcodec.errors import InvalidValueError, LimitExceededError
+from graphcodec.readers._lines import LineIndex, decoded
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    import regex
+
+__all__ = ["grep"]
+
+LONGEST_PATTERN: Final = 1000
+"""How many characters a pattern may have."""
+
+LARGEST_REPEAT: Final = 10_000
+"""How often counted repeats, one inside the other, may repeat a part of a pattern."""
+
+LONGEST_LINE: Final = 1 << 22
+"""How many bytes of a line are searched at once."""
+
+OVERLAP: Final = 1 << 16
+"""How many bytes the pieces of a longer line have in common."""
+
+FLAGS: Final = "imsu"
+
+_FOR_EVER: Final = 1e6
+
+_OWN: Final = "a pattern that you trust can be passed as re.compile(pattern)"
+
+_SPECIAL: Final = frozenset(r"\.^$*+?{}[]|()" + "\n")
+_REPEAT: Final = re.compile(r"\{(\d*,?\d*)\}")
+_VERBOSE: Final = re.compile(r"(?<!\\)(?:\\\\)*\(\?[A-Za-z0-9]*x")
+
+
+class Matcher(Protocol):
+    """Says which lines match."""
+
+    longest: int
+    """How many bytes of a line it may be given at once."""
+
+    def lines(self, block: bytes) -> list[str]:
+        """Return the lines of *block* that match."""
+        ...
+
+    def piece(self, piece: bytes, *, first: bool) -> bool:
+        """Say whether something matches in *piece*.
+
+        Args:
+            piece: A line, or a part of one that is longer than `longest`.
+            first: Whether the line begins with it.
+        """
+        ...
+
+
+def grep(
+    index: LineIndex,
+    pattern: str | re.Pattern[str],
+    *,
+    flags: str = "",
+    timeout: float | None = 1.0,
+    max_matches: int | None = None,
+) -> list[str]:
+    """Return the lines in which *pattern* is found.
+
+    Args:
+        index: The text.
+        pattern: A regular expression; a str is treated as a stranger's.
+        flags: Letters of ``imsu``, for a str.
+        timeout: How many seconds matching a str may take in all, without reading.
+        max_matches: How many lines to return at most.
+
+    Raises:
+        InvalidValueError: If *pattern*, *flags* or *timeout* makes no sense.
+        LimitExceededError: If matching took longer than *timeout*.
+    """
+    if max_matches is not None and max_matches < 0:
+        raise _refused("max_matches can't be negative", max_matches)
+    matcher = _matcher(pattern, flags, timeout)
+    with closing(_matches(index, matcher)) as lines:
+        return list(islice(lines, max_matches))
+
+
+def _matches(index: LineIndex, matcher: Matcher) -> Generator[str]:
+    line = _Line(matcher, 0)
+    offset = 0
+    with closing(index.chunks()) as chunks:
+        for chunk in chunks:
+            first, last = chunk.find(b"\n"), chunk.rfind(b"\n")
+            line.feed(chunk if first < 0 else chunk[:first])
+            if first >= 0:
+                yield from line.found(index)
+                if last > first:
+                    yield from matcher.lines(chunk[first + 1 : last])
+                line = _Line(matcher, offset + last + 1)
+                line.feed(chunk[last + 1 :])
+            offset += len(chunk)
+    if offset:
+        yield from line.found(index)
+
+
+class _Line:
+    """A line that comes in pieces, of which only as many are kept as are searched."""
+
+    __slots__ = ("_held", "_matched", "_matcher", "_pieces", "_size", "_start")
+
+    def __init__(self, matcher: Matcher, start: int) -> None:
+        self._matcher = matcher
+        self._start = start
+        self._pieces: list[bytes] = []
+        self._held = 0
+        self._size = 0
+        self._matched = False
+
+    def feed(self, piece: bytes) -> None:
+        """Take the next piece, and search what is there if it is enough."""
+        self._pieces.append(piece)
+        self._held += len(piece)
+        self._size += len(piece)
+        if self._held > self._matcher.longest:
+            kept = self._search()[-OVERLAP:]
+            self._pieces, self._held = [kept], len(kept)
+
+    def found(self, index: LineIndex) -> list[str]:
+        """Return the whole line in a list, which is empty if nothing matches."""
+        line = self._search()
+        if not self._matched:
+            return []
+        if len(line) < self._size:
+            line = index.read(self._start, self._start + self._size)
+        return [decoded(line)]
+
+    def _search(self) -> bytes:
+        piece = b"".join(self._pieces)
+        if not self._matched:
+            first = self._held == self._size
+            self._matched = self._matcher.piece(piece, first=first)
+        return piece
+
+
+class _Literal:
+    """Finds a plain text, by its bytes.
+
+    That is exact: no character of UTF-8 begins or ends inside another one.
+    """
+
+    longest = LONGEST_LINE
+
+    def __init__(self, text: bytes) -> None:
+        self._text = text
+
+    def lines(self, block: bytes) -> list[str]:
+        found: list[str] = []
+        end = -1
+        # The search goes on behind the line's end, which may be the end of the block.
+        while end < len(block) and (hit := block.find(self._text, end + 1)) >= 0:
+            start = block.rfind(b"\n", 0, hit) + 1
+            end = block.find(b"\n", hit)
+            end = len(block) if end < 0 else end
+            found.append(decoded(block[start:end]))
+        return found
+
+    def piece(self, piece: bytes, *, first: bool) -> bool:
+        del first
+        return self._text in piece
+
+
+class _Own:
+    """Searches with an expression that the caller compiled, without limits."""
+
+    longest = sys.maxsize
+
+    def __init__(self, pattern: re.Pattern[str]) -> None:
+        self._search = pattern.search
+
+    def lines(self, block: bytes) -> list[str]:
+        return [line for line in decoded(block).split("\n") if self._search(line)]
+
+    def piece(self, piece: bytes, *, first: bool) -> bool:
+        del first
+        return self._search(decoded(piece)) is not None
+
+
+class _Stranger:
+    """Searches with an expression that somebody sent, within a budget of time."""
+
+    longest = LONGEST_LINE
+
+    def __init__(self, pattern: regex.Pattern[str], timeout: float) -> None:
+        self._search = pattern.search
+        self._timeout = timeout
+        self._left = timeout
+
+    def lines(self, block: bytes) -> list[str]:
+        found: list[str] = []
+        search, left = self._search, self._left
+        before = perf_counter()
+        try:
+            for line in decoded(block).split("\n"):
+                if search(line, timeout=left):
+                    found.append(line)
+                now = perf_counter()
+                left -= now - before
+                before = now
+                if left <= 0:
+                    raise self._too_slow()
+        except TimeoutError:
+            raise self._too_slow() from None
+        self._left = left
+        return found
+
+    def piece(self, piece: bytes, *, first: bool) -> bool:
+        before = perf_counter()
+        try:
+            # A caret must not match where a line merely goes on.
+            match = self._search(decoded(piece), 0 if first else 1, timeout=self._left)
+        except TimeoutError:
+            raise self._too_slow() from None
+        self._left -= perf_counter() - before
+        if self._left <= 0:
+            raise self._too_slow()
+        return match is not None
+
+    def _too_slow(self) -> LimitExceededError:
+        return LimitExceededError(
+            f"matching the pattern took more than {self._timeout:g} seconds",
+            hint="simplify nested repeats such as (a+)+, search for a plain word first,"
+            " or give more timeout",
+            limit="pattern_timeout",
+            value=self._timeout,
+        )
+
+
+def _matcher(pattern: object, flags: str, timeout: float | None) -> Matcher:
+    if isinstance(pattern, str):
+        return _matcher_of_text(pattern, flags, timeout)
+    own = cast("re.Pattern[str] | None", pattern if _is_compiled(pattern) else None)
+    if own is None:
+        raise _refused(
+            "the pattern must be a str or come from re.compile(str)", pattern
+        )
+    if flags:
+        raise _refused("a compiled pattern has its own flags", flags)
+    return _Own(own)
+
+
+def _is_compiled(pattern: object) -> bool:
+    text = cast("object", getattr(pattern, "pattern", None))
+    return isinstance(pattern, re.Pattern) and isinstance(text, str)
+
+
+def _matcher_of_text(pattern: str, flags: str, timeout: float | None) -> Matcher:
+    if unknown := set(flags) - set(FLAGS):
+        raise _refused(f"flags are letters of {FLAGS!r}", "".join(sorted(unknown)))
+    if timeout is not None and not 0 < timeout < math.inf:
+        raise _refused("timeout must be a finite number of seconds above 0", timeout)
+    _check_size(pattern)
+    if "i" not in flags and not _SPECIAL.intersection(pattern):
+        try:
+            return _Literal(pattern.encode())
+        except UnicodeEncodeError:
+            pass  # stands for bytes that are not UTF-8; the engine knows how
+    return _Stranger(_compiled(pattern, flags), timeout or _FOR_EVER)
+
+
+def _check_size(pattern: str) -> None:
+    if len(pattern) > LONGEST_PATTERN:
+        raise _refused(
+            f"the pattern has {len(pattern)} characters, {LONGEST_PATTERN} are allowed",
+            pattern,
+            hint=_OWN,
+        )
+
+    if _VERBOSE.search(pattern):
+        # There, blanks and comments may hide what a counted repeat says.
+        raise _refused("the pattern may not switch to verbose mode", pattern, hint=_OWN)
+
+    # The engine unrolls counted repeats: four that nest fill the memory. Which of them
+    # nest is for the parser to say, but not more of them than there are parentheses.
+    found = re.findall(r"\d+", " ".join(_REPEAT.findall(pattern)))
+    if any(len(digits) > len(str(LARGEST_REPEAT)) for digits in found):
+        raise _repeats_too_often(pattern)
+    largest = sorted((int(digits) for digits in found), reverse=True)
+    if math.prod(n for n in largest[: pattern.count("(") + 1] if n) > LARGEST_REPEAT:
+        raise _repeats_too_often(pattern)
+
+
+def _repeats_too_often(pattern: str) -> InvalidValueError:
+    reason = f"the pattern may repeat a part more than {LARGEST_REPEAT} times"
+    return _refused(reason, pattern, hint=_OWN)
+
+
+def _compiled(pattern: str, flags: str) -> regex.Pattern[str]:
+    # Imported on first use: most artifacts are never searched.
+    import regex  # noqa: PLC0415
+
+    bits = 0
+    for letter in flags:
+        bits |= getattr(regex, letter.upper())
+    try:
+        # What strangers send has no business in a cache that the process shares.
+        return regex.compile(pattern, bits, cache_pattern=False)
+    except (regex.error, ValueError, OverflowError) as exc:
+        raise _refused(f"not a regular expression ({exc!s:.80})", pattern) from None
+    except RecursionError:
+        raise _refused("the pattern nests too deep", pattern) from None
+
+
+def _refused(reason: str, value: object, *, hint: str = "") -> InvalidValueError:
+    shown = value[:80] if isinstance(value, str) else value
+    return InvalidValueError(reason, hint=hint, value=f"{shown!r:.80}")
