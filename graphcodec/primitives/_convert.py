@@ -4,6 +4,7 @@ Each leaves a final value untouched, the very same object, and also what it can'
 convert: to refuse is the business of the check.
 """
 
+from collections.abc import Sequence
 from datetime import datetime, timezone
 from typing import TypeVar, cast
 
@@ -12,9 +13,10 @@ __all__ = ["to_moment", "to_optional_moment", "to_tuple"]
 T = TypeVar("T")
 
 
-def to_tuple(value: list[T] | tuple[T, ...]) -> tuple[T, ...]:
-    """Turn a list into a tuple."""
-    return tuple(value) if type(value) is list else value  # type: ignore[return-value]
+def to_tuple(value: Sequence[T]) -> tuple[T, ...]:
+    """Turn a list into a tuple; other sequences are left for the check to refuse."""
+    kind = type(value)
+    return tuple(value) if kind is list else cast("tuple[T, ...]", value)
 
 
 def to_moment(value: datetime) -> datetime:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import ClassVar, Final, cast
+from typing import ClassVar, Final, Self, cast
 
 from attrs import define, field, setters
 
@@ -140,6 +140,9 @@ class Registry(Primitive):
     def all(self) -> dict[str, object]:
         """Return a copy of everything."""
         return dict(copy_containers(self._data))
+
+    def __copy__(self) -> Self:
+        return self.replace()
 
     def _find(self, path: str) -> object:
         found: object = self._data

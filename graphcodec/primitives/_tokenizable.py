@@ -2,7 +2,7 @@
 
 import importlib
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import ClassVar, Final, cast
 
@@ -114,12 +114,9 @@ def to_optional_text(value: str | Tokenizable | None) -> Tokenizable | None:
     return None if value is None else to_text(value)
 
 
-def to_texts(
-    value: list[str | Tokenizable] | tuple[str | Tokenizable, ...],
-) -> tuple[Tokenizable, ...]:
+def to_texts(value: Sequence[str | Tokenizable]) -> tuple[Tokenizable, ...]:
     """Turn a list into a tuple, and each str in either into a `Tokenizable`."""
-    if type(value) is list or (
-        type(value) is tuple and any(type(entry) is str for entry in value)
-    ):
+    kind = type(value)
+    if kind is list or (kind is tuple and any(type(entry) is str for entry in value)):
         return tuple(to_text(entry) for entry in value)
     return cast("tuple[Tokenizable, ...]", value)

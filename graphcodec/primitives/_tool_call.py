@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import ClassVar, cast
 
@@ -12,6 +12,7 @@ from graphcodec.errors import InvalidValueError
 from graphcodec.primitives._artifact import SpooledArtifact
 from graphcodec.primitives._base import Primitive
 from graphcodec.primitives._checks import ALLOW_EMPTY, checked, excerpt, hinted
+from graphcodec.primitives._containers import is_list
 from graphcodec.primitives._convert import to_moment, to_optional_moment
 from graphcodec.primitives._media import Media
 from graphcodec.primitives._registry import Registry
@@ -25,11 +26,12 @@ Results = (
 
 
 def _to_results(
-    value: Results | str | list[SpooledArtifact] | list[Media],
+    value: Results | str | Sequence[SpooledArtifact] | Sequence[Media],
 ) -> Results:
     if type(value) is str:
         return Tokenizable(value)
-    return cast("Results", tuple(value) if type(value) is list else value)
+    entries: object = value
+    return cast("Results", tuple(entries) if is_list(entries) else entries)
 
 
 def _args_hint(value: object) -> str:
