@@ -25,14 +25,15 @@ HASHED_PREFIX = 1024
 """How many characters of a locator's text count for its hash."""
 
 
-def _owned(locator: object) -> Mapping[str, JSON]:
+def _owned(locator: Mapping[str, JSON]) -> Mapping[str, JSON]:
     """Return a copy of *locator*, so that the caller's later changes don't reach it."""
-    if not isinstance(locator, Mapping):
+    given = cast("object", locator)
+    if not isinstance(given, Mapping):
         raise InvalidValueError(
-            f"locator must be a mapping, not {type(locator).__name__}",
+            f"locator must be a mapping, not {type(given).__name__}",
             type_name="ReaderDescriptor",
         )
-    return dict(cast("Mapping[str, JSON]", locator))
+    return dict(locator)
 
 
 def hash_part(value: object) -> object:

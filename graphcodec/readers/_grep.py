@@ -6,7 +6,8 @@ within a budget of time; its length and its repeats are bounded before it is com
 and a line of many megabytes is searched in pieces, since an engine may keep dozens of
 bytes for each character. A pattern that the caller compiled is the caller's own.
 
-Most patterns are plain words. Those are sought in the bytes, many lines at once.
+Most patterns are plain words. Those are sought in the bytes, many lines at once; and
+many more can be rewritten so that they search many lines at once, too.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Final, Protocol, cast
 
 from graphcodec.errors import InvalidValueError, LimitExceededError
+from graphcodec.readers._blockwise import for_blocks
 from graphcodec.readers._lines import LineIndex, decoded
 
 if TYPE_CHECKING:
@@ -200,47 +202,30 @@ class _Own:
         return self._search(decoded(piece)) is not None
 
 
-class _Stranger:
-    """Searches with an expression that somebody sent, within a budget of time."""
+class _Budget:
+    """The time that searches may still take."""
 
-    longest = LONGEST_LINE
+    __slots__ = ("_left", "_timeout")
 
-    def __init__(self, pattern: regex.Pattern[str], timeout: float) -> None:
-        self._search = pattern.search
+    def __init__(self, timeout: float) -> None:
         self._timeout = timeout
         self._left = timeout
 
-    def lines(self, block: bytes) -> list[str]:
-        found: list[str] = []
-        search, left = self._search, self._left
+    def search(
+        self, pattern: regex.Pattern[str], text: str, start: int = 0
+    ) -> regex.Match[str] | None:
+        """Search *text* from *start* on, and take the time from the budget."""
         before = perf_counter()
         try:
-            for line in decoded(block).split("\n"):
-                if search(line, timeout=left):
-                    found.append(line)
-                now = perf_counter()
-                left -= now - before
-                before = now
-                if left <= 0:
-                    raise self._too_slow()
+            match = pattern.search(text, start, timeout=self._left)
         except TimeoutError:
-            raise self._too_slow() from None
-        self._left = left
-        return found
-
-    def piece(self, piece: bytes, *, first: bool) -> bool:
-        before = perf_counter()
-        try:
-            # A caret must not match where a line merely goes on.
-            match = self._search(decoded(piece), 0 if first else 1, timeout=self._left)
-        except TimeoutError:
-            raise self._too_slow() from None
+            raise self._spent() from None
         self._left -= perf_counter() - before
         if self._left <= 0:
-            raise self._too_slow()
-        return match is not None
+            raise self._spent()
+        return match
 
-    def _too_slow(self) -> LimitExceededError:
+    def _spent(self) -> LimitExceededError:
         return LimitExceededError(
             f"matching the pattern took more than {self._timeout:g} seconds",
             hint="simplify nested repeats such as (a+)+, search for a plain word first,"
@@ -248,6 +233,52 @@ class _Stranger:
             limit="pattern_timeout",
             value=self._timeout,
         )
+
+
+class _Stranger:
+    """Searches with an expression that somebody sent, line by line."""
+
+    longest = LONGEST_LINE
+
+    def __init__(self, pattern: regex.Pattern[str], budget: _Budget) -> None:
+        self._pattern = pattern
+        self._budget = budget
+
+    def lines(self, block: bytes) -> list[str]:
+        search, pattern = self._budget.search, self._pattern
+        return [line for line in decoded(block).split("\n") if search(pattern, line)]
+
+    def piece(self, piece: bytes, *, first: bool) -> bool:
+        # A caret must not match where a line merely goes on.
+        start = 0 if first else 1
+        return self._budget.search(self._pattern, decoded(piece), start) is not None
+
+
+class _BlockStranger(_Stranger):
+    """Does the same with one that can search many lines at once."""
+
+    def __init__(
+        self,
+        pattern: regex.Pattern[str],
+        budget: _Budget,
+        for_block: regex.Pattern[str],
+    ) -> None:
+        super().__init__(pattern, budget)
+        self._for_block = for_block
+
+    def lines(self, block: bytes) -> list[str]:
+        text = decoded(block)
+        found: list[str] = []
+        end = -1
+        while end < len(text):
+            match = self._budget.search(self._for_block, text, end + 1)
+            if match is None:
+                break
+            start = text.rfind("\n", 0, match.start()) + 1
+            end = text.find("\n", match.end())
+            end = len(text) if end < 0 else end
+            found.append(text[start:end])
+        return found
 
 
 def _matcher(pattern: object, flags: str, timeout: float | None) -> Matcher:
@@ -279,7 +310,16 @@ def _matcher_of_text(pattern: str, flags: str, timeout: float | None) -> Matcher
             return _Literal(pattern.encode())
         except UnicodeEncodeError:
             pass  # stands for bytes that are not UTF-8; the engine knows how
-    return _Stranger(_compiled(pattern, flags), timeout or _FOR_EVER)
+    return _stranger(pattern, flags, _Budget(timeout or _FOR_EVER))
+
+
+def _stranger(pattern: str, flags: str, budget: _Budget) -> Matcher:
+    compiled = _compiled(pattern, flags)
+    rewritten = for_blocks(pattern)
+    if rewritten is None:
+        return _Stranger(compiled, budget)
+    bits = "im" if "i" in flags else "m"
+    return _BlockStranger(compiled, budget, _compiled(rewritten, bits))
 
 
 def _check_size(pattern: str) -> None:
