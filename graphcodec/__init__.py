@@ -1,0 +1,104 @@
+"""Conversation graphs in, bytes out, the same typed graph back.
+
+Names load when they are first used: ``import graphcodec.primitives`` brings attrs and
+no codec.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from graphcodec import errors as errors
+    from graphcodec._limits import Limits as Limits
+    from graphcodec._marks import encodable as encodable
+    from graphcodec._marks import extra as extra
+    from graphcodec._unknown import OpaqueNode as OpaqueNode
+    from graphcodec.codec import Codec as Codec
+    from graphcodec.codec import configure_converter as configure_converter
+    from graphcodec.codec import decode as decode
+    from graphcodec.codec import encode as encode
+    from graphcodec.codec import encode_text as encode_text
+    from graphcodec.primitives import Conversation as Conversation
+    from graphcodec.primitives import GateRecord as GateRecord
+    from graphcodec.primitives import Identity as Identity
+    from graphcodec.primitives import Media as Media
+    from graphcodec.primitives import Memory as Memory
+    from graphcodec.primitives import Message as Message
+    from graphcodec.primitives import ModalityHazard as ModalityHazard
+    from graphcodec.primitives import Registry as Registry
+    from graphcodec.primitives import Retrievable as Retrievable
+    from graphcodec.primitives import SpooledArtifact as SpooledArtifact
+    from graphcodec.primitives import Thought as Thought
+    from graphcodec.primitives import Tokenizable as Tokenizable
+    from graphcodec.primitives import ToolCall as ToolCall
+    from graphcodec.primitives import TrustTier as TrustTier
+    from graphcodec.primitives import TurnGate as TurnGate
+    from graphcodec.readers import ByteStore as ByteStore
+    from graphcodec.readers import BytesReader as BytesReader
+    from graphcodec.readers import BytesStore as BytesStore
+    from graphcodec.readers import Reader as Reader
+    from graphcodec.readers import ReaderDescriptor as ReaderDescriptor
+    from graphcodec.readers import Resolver as Resolver
+    from graphcodec.readers import StreamReader as StreamReader
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "graphcodec._limits": ("Limits",),
+    "graphcodec._marks": ("encodable", "extra"),
+    "graphcodec._unknown": ("OpaqueNode",),
+    "graphcodec.codec": (
+        "Codec",
+        "configure_converter",
+        "decode",
+        "encode",
+        "encode_text",
+    ),
+    "graphcodec.primitives": (
+        "Conversation",
+        "GateRecord",
+        "Identity",
+        "Media",
+        "Memory",
+        "Message",
+        "ModalityHazard",
+        "Registry",
+        "Retrievable",
+        "SpooledArtifact",
+        "Thought",
+        "Tokenizable",
+        "ToolCall",
+        "TrustTier",
+        "TurnGate",
+    ),
+    "graphcodec.readers": (
+        "ByteStore",
+        "BytesReader",
+        "BytesStore",
+        "Reader",
+        "ReaderDescriptor",
+        "Resolver",
+        "StreamReader",
+    ),
+}
+_MODULES = {name: module for module, names in _HOMES.items() for name in names}
+
+__all__ = [  # noqa: PLE0604 - the names are in one table, above
+    "errors",
+    *_MODULES,
+]
+
+
+def __getattr__(name: str) -> object:
+    if name == "errors":
+        return import_module("graphcodec.errors")
+    if name not in _MODULES:
+        msg = f"module {__name__!r} has no attribute {name!r}"
+        raise AttributeError(msg)
+    value = getattr(import_module(_MODULES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

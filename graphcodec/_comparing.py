@@ -1,0 +1,203 @@
+"""Whether two graphs are the same: types, values and sharing, in linear time.
+
+``==`` answers another question: it holds for ``1`` and ``True``, not for two NaNs, says
+nothing about sharing, and takes exponential time where tuples share each other.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections import deque
+from collections.abc import Iterable
+from datetime import datetime, time
+from decimal import Decimal
+from typing import Any, Final, TypeAlias
+
+from graphcodec._graph import object_fields
+from graphcodec._live import type_name
+from graphcodec._paths import Step, excerpt
+from graphcodec._slots import SCALARS
+from graphcodec._unknown import Kept, OpaqueNode, Shared
+from graphcodec.readers._contracts import Reader
+
+Trail: TypeAlias = "tuple[Trail, Step] | None"
+Difference: TypeAlias = "tuple[tuple[Step, ...], str]"
+
+_CONTAINERS: Final = (list, tuple, set, frozenset, deque, dict)
+
+
+def difference(a: object, b: object) -> Difference | None:
+    """Return where two graphs first differ and how; None if they are the same.
+
+    The identity of a container counts within one field only, as on the wire.
+
+    Args:
+        a: A graph.
+        b: Another one.
+    """
+    return _Comparison().run(a, b)
+
+
+class _Comparison:
+    def __init__(self) -> None:
+        self._ours: dict[tuple[int, int], int] = {}
+        self._theirs: dict[tuple[int, int], int] = {}
+        # What is compared stays alive, so that no id is used twice.
+        self._held: list[object] = []
+        self._stack: list[tuple[Any, Any, Trail, int]] = []
+        self._scopes = 0
+
+    def run(self, a: object, b: object) -> Difference | None:
+        self._stack.append((a, b, None, 0))
+        while self._stack:
+            a, b, trail, scope = self._stack.pop()
+            reason = self._compare(a, b, trail, scope)
+            if reason is not None:
+                return _steps(trail), reason
+        return None
+
+    def _compare(self, a: Any, b: Any, trail: Trail, scope: int) -> str | None:
+        kind = type(a)
+        if kind is not type(b):
+            return f"{type_name(kind)} became {type_name(type(b))}"
+        if kind in SCALARS or isinstance(a, enum.Enum):
+            return None if _same_scalar(a, b) else f"{excerpt(a)} became {excerpt(b)}"
+        if kind in _CONTAINERS and not a and not b and kind in (tuple, frozenset):
+            return None
+        seen = self._seen(a, b, scope if kind in _CONTAINERS else 0)
+        if seen is not None:
+            return seen or None
+        return self._parts(a, b, trail, scope)
+
+    def _seen(self, a: object, b: object, scope: int) -> str | None:
+        """Say '' if the pair was met before, a reason if it was not a pair then."""
+        mine, yours = (scope, id(a)), (scope, id(b))
+        known, back = self._ours.get(mine), self._theirs.get(yours)
+        if known is None and back is None:
+            self._ours[mine], self._theirs[yours] = id(b), id(a)
+            self._held += (a, b)
+            return None
+        if known == id(b) and back == id(a):
+            return ""
+        return f"two references to one {type(a).__name__} became references to two"
+
+    def _parts(self, a: Any, b: Any, trail: Trail, scope: int) -> str | None:
+        match a:
+            case list() | tuple() | deque() if type(a) in _CONTAINERS:
+                return self._sequences(a, b, trail, scope)
+            case dict() if type(a) in _CONTAINERS:
+                return self._dicts(a, b, trail, scope)
+            case set() | frozenset() if type(a) in _CONTAINERS:
+                return self._matched(a, b, trail, scope)
+            case Kept():
+                return self._push_all([("", a.tree, b.tree)], trail, scope)
+            case Shared():
+                return self._push_all([("", a.value, b.value)], trail, scope)
+            case OpaqueNode():
+                return self._opaque(a, b, trail)
+            case Reader():
+                return None if a == b else "a reader opens something else"
+            case _:
+                return self._objects(a, b, trail)
+
+    def _sequences(self, a: Any, b: Any, trail: Trail, scope: int) -> str | None:
+        if len(a) != len(b):
+            return f"{len(a)} items became {len(b)}"
+        if type(a) is deque and a.maxlen != b.maxlen:
+            return f"maxlen {a.maxlen} became {b.maxlen}"
+        pairs = [(i, x, y) for i, (x, y) in enumerate(zip(a, b, strict=True))]
+        return self._push_all(pairs, trail, scope)
+
+    def _dicts(self, a: Any, b: Any, trail: Trail, scope: int) -> str | None:
+        if all(type(key) is str for key in a):
+            if a.keys() != b.keys():
+                return "the keys differ"
+            return self._push_all([(k, v, b[k]) for k, v in a.items()], trail, scope)
+        reason, pairs = _match(a, b)
+        if reason is not None:
+            return reason
+        self._push_all([(excerpt(x), x, y) for x, y in pairs], trail, scope)
+        return self._push_all(
+            [(excerpt(x), a[x], b[y]) for x, y in pairs], trail, scope
+        )
+
+    def _matched(self, a: Any, b: Any, trail: Trail, scope: int) -> str | None:
+        reason, pairs = _match(a, b)
+        if reason is not None:
+            return reason
+        return self._push_all([(excerpt(x), x, y) for x, y in pairs], trail, scope)
+
+    def _opaque(self, a: OpaqueNode, b: OpaqueNode, trail: Trail) -> str | None:
+        if (a.tag, a.version) != (b.tag, b.version):
+            return f"{a.tag} {a.version} became {b.tag} {b.version}"
+        self._scopes += 1
+        return self._dicts(dict(a.fields), dict(b.fields), trail, self._scopes)
+
+    def _objects(self, a: Any, b: Any, trail: Trail) -> str | None:
+        mine, yours = dict(object_fields(a)), dict(object_fields(b))
+        if not mine and not yours:
+            return self._own(a, b, trail)
+        if mine.keys() != yours.keys():
+            return "other fields are set"
+        for name in reversed(mine):
+            self._scopes += 1
+            step = (trail, name)
+            self._stack.append((mine[name], yours[name], step, self._scopes))
+        return None
+
+    def _own(self, a: Any, b: Any, trail: Trail) -> str | None:
+        encode = getattr(type(a), "__graphcodec_encode__", None)
+        if encode is not None:
+            self._scopes += 1
+            self._stack.append((encode(a), encode(b), trail, self._scopes))
+            return None
+        return None if a == b else f"a {type_name(type(a))} became another one"
+
+    def _push_all(
+        self, pairs: list[tuple[Step, Any, Any]], trail: Trail, scope: int
+    ) -> None:
+        for step, x, y in reversed(pairs):
+            self._stack.append((x, y, trail if step == "" else (trail, step), scope))
+
+
+def _match(a: Iterable[Any], b: Iterable[Any]) -> tuple[str | None, list[Any]]:
+    """Pair the members of two sets, or the keys of two dicts."""
+    groups: dict[tuple[type, int], list[Any]] = {}
+    for member in b:
+        groups.setdefault((type(member), hash(member)), []).append(member)
+    pairs: list[tuple[Any, Any]] = []
+    for member in a:
+        group = groups.get((type(member), hash(member)), [])
+        index = next(
+            (i for i, other in enumerate(group) if difference(member, other) is None),
+            None,
+        )
+        if index is None:
+            return f"{excerpt(member)} is missing", []
+        pairs.append((member, group.pop(index)))
+    left = sum(map(len, groups.values()))
+    return (f"{left} members too many" if left else None), pairs
+
+
+def _same_scalar(a: Any, b: Any) -> bool:
+    match a:
+        case float() | complex() | Decimal():
+            return repr(a) == repr(b)
+        case datetime() | time():
+            return (
+                a.replace(tzinfo=None) == b.replace(tzinfo=None)
+                and a.fold == b.fold
+                and repr(a.tzinfo) == repr(b.tzinfo)
+            )
+        case enum.Enum():
+            return a is b or a == b
+        case _:
+            return bool(a == b)
+
+
+def _steps(trail: Trail) -> tuple[Step, ...]:
+    steps: list[Step] = []
+    while trail is not None:
+        trail, step = trail
+        steps.append(step)
+    return tuple(reversed(steps))

@@ -1,0 +1,393 @@
+"""A document as data: its parts with their paths, its depth, its size.
+
+The generated functions neither count nor keep paths, because they are the hot loop.
+What is only seldom needed (exact limits, the place of a node, the order of nodes in a
+cycle, the size of a set member) is answered here, by passes over the parsed document
+that know from the classes which part of it is data and which is markup. Both sides use
+the same passes, so what one accepts, the other does.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from enum import Enum
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+
+from graphcodec._limits import NESTING
+from graphcodec._paths import Step, format_path
+from graphcodec._slots import (
+    OneOf,
+    Row,
+    Sequence,
+    Slot,
+    Table,
+    Untyped,
+)
+from graphcodec.errors import LimitExceededError
+
+if TYPE_CHECKING:
+    from graphcodec._limits import Limits
+    from graphcodec._registry import TypeRegistry
+
+
+class Inside(Enum):
+    """Where markup stands without the help of an annotation."""
+
+    ROOT = "root"
+    ANY = "any"
+    KEPT = "kept"
+
+
+Place: TypeAlias = Slot | Inside
+
+HARD_MARKERS: Final = frozenset({"$tuple", "$set", "$frozenset"})
+
+
+class Part(NamedTuple):
+    """A piece of a document inside another one.
+
+    Attributes:
+        step: The step of the path, None if the piece is the same value in a wrapper.
+        value: The piece.
+        place: Where it stands.
+        soft: Whether the owner can exist before this piece does.
+    """
+
+    step: Step | None
+    value: Any
+    place: Place
+    soft: bool = False
+
+
+def reference(value: object) -> int | None:
+    """Return the number if *value* is a well-formed reference."""
+    match value:
+        case {"$type": "$ref", "n": int(number)} if len(value) == 2:  # noqa: PLR2004
+            return number
+        case _:
+            return None
+
+
+class Document:
+    """A parsed document, seen as a tree of parts.
+
+    Args:
+        wire: The outermost map.
+        registry: What is known of the classes.
+    """
+
+    def __init__(self, wire: dict[str, Any], registry: TypeRegistry) -> None:
+        self.root: Any = wire["root"]
+        self.nodes: list[Any] = wire.get("nodes", [])
+        self._registry = registry
+
+    def parts(self, value: Any, place: Place) -> list[Part]:
+        """Return the pieces of *value* that are markup, in the order of the document.
+
+        Args:
+            value: A piece of the document.
+            place: Where it stands.
+        """
+        match place:
+            case Inside.ANY:
+                return list(self._any_parts(value))
+            case Inside.KEPT:
+                return list(self._kept_parts(value))
+            case Inside.ROOT if type(value) is dict and "$type" in value:
+                return list(self._object_parts(value))
+            case Inside() | Untyped():
+                wrapped = type(value) is dict and "$any" in value
+                return [Part(None, value["$any"], Inside.ANY)] if wrapped else []
+            case Sequence(kind=kind, item=item):
+                items = value
+                if kind is deque and type(value) is dict:
+                    items = value.get("$deque")
+                soft = kind in (list, deque)
+                return _listed(items, lambda _: item, soft=soft)
+            case Row(items=slots):
+                return _listed(value, lambda index: slots[index], most=len(slots))
+            case Table(key=key, value=item):
+                return list(_table_parts(value, key, item))
+            case OneOf(other=other) if other is not None:
+                return self.parts(value, other)
+            case _:
+                known = type(value) is dict and "$type" in value
+                return list(self._object_parts(value)) if known else []
+
+    def _any_parts(self, value: Any) -> Iterator[Part]:
+        if type(value) is list:
+            yield from _listed(value, lambda _: Inside.ANY, soft=True)
+        if type(value) is not dict:
+            return
+        if "$type" in value:
+            yield from self._object_parts(value)
+        elif "$dict" in value:
+            yield from _table_parts(value, Inside.ANY, Inside.ANY)
+        elif marker := next((key for key in value if key[:1] == "$"), None):
+            if marker in HARD_MARKERS:
+                yield from _listed(value[marker], lambda _: Inside.ANY)
+            elif marker == "$deque":
+                yield from _listed(value[marker], lambda _: Inside.ANY, soft=True)
+        else:
+            for key, item in value.items():
+                yield Part(key, item, Inside.ANY, soft=True)
+
+    def _kept_parts(self, value: Any) -> Iterator[Part]:
+        if type(value) is list:
+            yield from _listed(value, lambda _: Inside.KEPT)
+        elif type(value) is dict and "$type" in value:
+            yield from self._object_parts(value)
+        elif type(value) is dict:
+            for key, item in value.items():
+                yield Part(None if key[:1] == "$" else key, item, Inside.KEPT)
+
+    def _object_parts(self, value: dict[str, Any]) -> Iterator[Part]:
+        tag = value["$type"]
+        if type(tag) is not str or tag in ("$ref", "$reader"):
+            return
+        shape = self._registry.by_tag(tag)
+        known = {item.key: item.slot for item in shape.fields} if shape else {}
+        soft = shape is not None and shape.mutable
+        for key, item in value.items():
+            if key in known:
+                yield Part(key, item, known[key], soft)
+            elif key == "$value":
+                # Whoever rebuilds it may copy what it holds, so nothing there is soft.
+                yield Part(None, item, Inside.KEPT, soft)
+            elif key not in ("$type", "$v"):
+                yield Part(key, item, Inside.KEPT, soft)
+
+    # Passes
+
+    def entries(self) -> Iterator[tuple[int | None, Any, Place]]:
+        """Yield each node with its number, then the root with None."""
+        for number, node in enumerate(self.nodes):
+            yield number, node, Inside.ANY
+        yield None, self.root, Inside.ROOT
+
+    def edges(self, value: Any, place: Place, *, hard: bool = False) -> list[int]:
+        """Return the numbers that *value* refers to, in the order of the document.
+
+        Args:
+            value: A node, or the root.
+            place: Where it stands.
+            hard: Leave out what may be filled in once *value* exists.
+        """
+        found: list[int] = []
+        stack: list[Part] = [Part(None, value, place)]
+        while stack:
+            part = stack.pop()
+            number = reference(part.value)
+            if number is not None and _is_markup(part.place):
+                found.append(number)
+                continue
+            parts = self.parts(part.value, part.place)
+            stack.extend(p for p in reversed(parts) if not (hard and p.soft))
+        return found
+
+    def walk(
+        self, visit: Callable[[Any, Place, tuple[Any, ...] | None, int], None]
+    ) -> None:
+        """Call *visit* for every part that the root reaches, each once.
+
+        Args:
+            visit: Takes the value, its place, its trail and its level from the root.
+        """
+        seen: set[int] = set()
+        stack: list[tuple[Any, Place, tuple[Any, ...] | None, int]] = [
+            (self.root, Inside.ROOT, None, 1)
+        ]
+        while stack:
+            value, place, trail, level = stack.pop()
+            number = reference(value) if _is_markup(place) else None
+            if number is not None:
+                if number in seen or not 0 <= number < len(self.nodes):
+                    continue
+                seen.add(number)
+                value, place = self.nodes[number], Inside.ANY
+            visit(value, place, trail, level)
+            for part in reversed(self.parts(value, place)):
+                if part.step is None:
+                    stack.append((part.value, part.place, trail, level))
+                else:
+                    step = (trail, part.step)
+                    stack.append((part.value, part.place, step, level + 1))
+
+    def node_path(self, number: int) -> tuple[Step, ...]:
+        """Return the steps by which the root first reaches a node.
+
+        Args:
+            number: The number of the node.
+        """
+        wanted = self.nodes[number]
+        found: list[tuple[Any, ...] | None] = []
+
+        def visit(
+            value: Any, place: Place, trail: tuple[Any, ...] | None, level: int
+        ) -> None:
+            del place, level
+            if value is wanted and not found:
+                found.append(trail)
+
+        self.walk(visit)
+        return _steps(found[0]) if found else ("nodes", number)
+
+
+def _is_markup(place: Place) -> bool:
+    return not isinstance(place, Untyped)
+
+
+def _listed(
+    value: Any,
+    place: Callable[[int], Place],
+    *,
+    soft: bool = False,
+    most: int | None = None,
+) -> list[Part]:
+    if type(value) is not list:
+        return []
+    return [
+        Part(index, item, place(index), soft) for index, item in enumerate(value[:most])
+    ]
+
+
+def _table_parts(value: Any, key_place: Place, item_place: Place) -> Iterator[Part]:
+    if type(value) is not dict:
+        return
+    pairs = value.get("$dict")
+    if pairs is None:
+        for key, item in value.items():
+            yield Part(key, item, item_place, soft=True)
+    elif type(pairs) is list:
+        for index, pair in enumerate(pairs):
+            if type(pair) is list and len(pair) == 2:  # noqa: PLR2004
+                yield Part(index, pair[0], key_place)
+                yield Part(index, pair[1], item_place, soft=True)
+
+
+def _steps(trail: tuple[Any, ...] | None) -> tuple[Step, ...]:
+    steps: list[Step] = []
+    while trail is not None:
+        trail, step = trail
+        steps.append(step)
+    return tuple(reversed(steps))
+
+
+# What is asked of a whole document
+
+
+def check_limits(document: Document, size: int, limits: Limits) -> None:
+    """Refuse a document that breaks a limit.
+
+    The exact pass runs only if the document is large or deep enough to break one:
+    a text is no longer than its document, and `NESTING` levels fit into a node.
+
+    Args:
+        document: The document.
+        size: Its length, in bytes.
+        limits: What is allowed.
+
+    Raises:
+        LimitExceededError: With the limit and the path.
+    """
+    nodes = len(document.nodes)
+    if nodes > limits.max_nodes:
+        raise exceeded("max_nodes", limits.max_nodes, nodes, "$.nodes")
+    deepest = (nodes + 1) * NESTING
+    if deepest > limits.max_depth or size > min(
+        limits.max_string, limits.max_container
+    ):
+        _check_parts(document, limits)
+
+
+def _check_parts(document: Document, limits: Limits) -> None:
+    def visit(
+        value: Any, place: Place, trail: tuple[Any, ...] | None, level: int
+    ) -> None:
+        if level > limits.max_depth:
+            path = format_path(_steps(trail))
+            raise exceeded("max_depth", limits.max_depth, level, path)
+        if isinstance(place, Untyped):
+            return
+        kind = type(value)
+        if kind is str and len(value) > limits.max_string:
+            path = format_path(_steps(trail))
+            raise exceeded("max_string", limits.max_string, len(value), path)
+        if kind in (list, dict) and len(value) > limits.max_container:
+            path = format_path(_steps(trail))
+            raise exceeded("max_container", limits.max_container, len(value), path)
+
+    document.walk(visit)
+
+
+def exceeded(limit: str, most: int, value: int, path: str = "") -> LimitExceededError:
+    """Return the error for a broken limit.
+
+    Args:
+        limit: Its name.
+        most: What is allowed.
+        value: What was met.
+        path: Where.
+    """
+    msg = f"{limit} is {most:,}, and this has {value:,}"
+    hint = f"raise it with Limits({limit}=...) if the data is yours"
+    return LimitExceededError(msg, path=path, hint=hint, limit=limit, value=value)
+
+
+MOST_HASHED: Final = 10_000
+
+
+class Sizes:
+    """How large set members and dict keys are when their references are unfolded.
+
+    Hashing a tuple hashes what it holds, shared or not: a kilobyte of tuples that share
+    each other would take minutes. The size is counted without unfolding: a node's once.
+
+    Args:
+        nodes: The nodes of the document, children first.
+        by_identity: Tags whose objects hash by an id of theirs, whatever they hold.
+    """
+
+    def __init__(self, nodes: list[Any], by_identity: frozenset[str]) -> None:
+        self._nodes = nodes
+        self._by_identity = by_identity
+        self._known: list[int] = []
+
+    def check(self, member: object) -> None:
+        """Refuse a member that is too large to be hashed.
+
+        Args:
+            member: A set member or dict key, as it stands in the document.
+
+        Raises:
+            LimitExceededError: If it is.
+        """
+        if type(member) not in (dict, list):
+            return
+        while len(self._known) < len(self._nodes):
+            self._known.append(self._size(self._nodes[len(self._known)]))
+        if self._size(member) > MOST_HASHED:
+            msg = f"a set member or dict key unfolds to more than {MOST_HASHED:,} values"
+            hint = "use a list, or a key that is small"
+            raise LimitExceededError(
+                msg, limit="max_hashed", value=MOST_HASHED, hint=hint
+            )
+
+    def _size(self, value: Any) -> int:
+        total = 0
+        stack = [value]
+        while stack and total <= MOST_HASHED:
+            item = stack.pop()
+            number = reference(item)
+            if number is not None:
+                # A number that is not known yet closes a cycle, which is refused later.
+                ready = 0 <= number < len(self._known)
+                total += self._known[number] if ready else 1
+                continue
+            total += 1
+            if type(item) is list:
+                stack.extend(item)
+            elif type(item) is dict and item.get("$type") not in self._by_identity:
+                stack.extend(item.values())
+        return total

@@ -1,0 +1,88 @@
+"""JSON and MessagePack: the same maps, lists and scalars in two spellings."""
+
+from __future__ import annotations
+
+from typing import Any, Final, Literal, TypeAlias
+
+import msgspec
+
+from graphcodec.errors import LimitExceededError, UndecodableValueError
+
+Format: TypeAlias = Literal["json", "msgpack"]
+
+VERSION: Final = 1
+
+_write_json: Final = msgspec.json.Encoder().encode
+_write_sorted: Final = msgspec.json.Encoder(order="sorted").encode
+_write_msgpack: Final = msgspec.msgpack.Encoder().encode
+_read_json: Final = msgspec.json.Decoder().decode
+_read_msgpack: Final = msgspec.msgpack.Decoder().decode
+
+_SHOWN: Final = 40
+
+
+def write(wire: dict[str, Any], format: Format) -> bytes:  # noqa: A002
+    """Return the bytes of a document.
+
+    Args:
+        wire: The outermost map.
+        format: ``json`` or ``msgpack``.
+    """
+    return _write_json(wire) if format == "json" else _write_msgpack(wire)
+
+
+def write_canonical(wire: object) -> bytes:
+    """Return JSON with the keys of every map in the order of their bytes.
+
+    Args:
+        wire: A document, or a part of one.
+    """
+    return _write_sorted(wire)
+
+
+def is_binary(data: bytes | bytearray | memoryview) -> bool:
+    """Say whether *data* is MessagePack: whether it begins with one of its maps."""
+    first = bytes(data[:1])
+    return b"\x80" <= first <= b"\x8f" or first in (b"\xde", b"\xdf")
+
+
+def read(data: bytes | bytearray | memoryview) -> dict[str, Any]:
+    """Return the outermost map of a document.
+
+    Args:
+        data: JSON or MessagePack.
+
+    Raises:
+        UndecodableValueError: If it is neither, or no document of this version.
+        LimitExceededError: If it nests deeper than any document does.
+    """
+    binary = is_binary(data)
+    try:
+        wire: object = _read_msgpack(data) if binary else _read_json(data)
+    except RecursionError:
+        msg = "the document nests deeper than the parser goes"
+        raise LimitExceededError(msg, limit="nesting") from None
+    except (msgspec.DecodeError, ValueError, TypeError) as exc:
+        name = "MessagePack" if binary else "JSON"
+        msg = f"this is no {name} document: {exc}"
+        hint = "" if data else "there are no bytes at all"
+        raise UndecodableValueError(msg, hint=hint) from None
+    return _envelope(wire)
+
+
+def _envelope(wire: object) -> dict[str, Any]:
+    if type(wire) is not dict or "graphcodec" not in wire:
+        msg = "this is no graphcodec document: it has no version"
+        hint = "a document is a map with graphcodec, nodes and root"
+        raise UndecodableValueError(msg, hint=hint)
+    version = wire["graphcodec"]
+    if type(version) is not int or version != VERSION:
+        shown = repr(version)[:_SHOWN]
+        msg = f"the document is of wire version {shown}; this codec reads {VERSION}"
+        raise UndecodableValueError(msg, value=shown)
+    unknown = wire.keys() - {"graphcodec", "nodes", "root"}
+    if "root" not in wire or unknown or type(wire.get("nodes", [])) is not list:
+        what = "no root" if "root" not in wire else "parts that do not belong there"
+        msg = f"the document has {what}"
+        raise UndecodableValueError(msg)
+    return wire

@@ -1,0 +1,42 @@
+"""Bounds that keep a hostile or runaway document from exhausting the process."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from attrs import Attribute, field, frozen
+
+from graphcodec.errors import InvalidValueError
+
+NESTING: Final = 60
+"""How many levels of maps and lists the root, and each node, may have on the wire."""
+
+
+def _positive(_: object, attribute: Attribute[int], value: int) -> None:
+    if type(value) is not int or value < 1:
+        msg = f"Limits.{attribute.name} must be a positive int, not {value!r}"
+        raise InvalidValueError(msg, limit=attribute.name)
+
+
+@frozen(kw_only=True)
+class Limits:
+    """What one document may cost. Both sides check the same bounds.
+
+    Attributes:
+        max_bytes: Size of a document in bytes, encoded.
+        max_depth: How many objects and containers may lie between the root and the
+            innermost one, counted through references.
+        max_nodes: How many entries ``nodes`` may have.
+        max_string: Longest text outside plain slots, in characters.
+        max_container: Most entries of one list or map outside plain slots.
+        max_inline_bytes: Most bytes that one reader may carry inside the document.
+        max_decompressed: Size of a compressed document when inflated, in bytes.
+    """
+
+    max_bytes: int = field(default=256 << 20, validator=_positive)
+    max_depth: int = field(default=1_000_000, validator=_positive)
+    max_nodes: int = field(default=1_000_000, validator=_positive)
+    max_string: int = field(default=64 << 20, validator=_positive)
+    max_container: int = field(default=5_000_000, validator=_positive)
+    max_inline_bytes: int = field(default=8 << 20, validator=_positive)
+    max_decompressed: int = field(default=512 << 20, validator=_positive)

@@ -1,0 +1,168 @@
+"""Why a value can't be written, in words."""
+
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+import enum
+import functools
+import inspect
+import io
+import queue
+import socket
+import threading
+import types
+from collections.abc import AsyncIterator, Callable, Iterator
+from typing import Final
+
+from graphcodec.errors import (
+    GateNotEncodableError,
+    HandlerNotEncodableError,
+    UnencodableValueError,
+)
+
+_REGISTER: Final = "mark the class with @encodable, or give it to Codec(types=...)"
+
+# The names of these types are not public; the objects are.
+_LOCKS: Final = (
+    type(threading.Lock()),
+    type(threading.RLock()),
+    threading.Condition,
+    threading.Event,
+    threading.Semaphore,
+    threading.Barrier,
+    asyncio.Lock,
+    asyncio.Event,
+    asyncio.Condition,
+    asyncio.Semaphore,
+)
+
+_LIVE: Final[tuple[tuple[tuple[type, ...], str, str], ...]] = (
+    (
+        (asyncio.Future, concurrent.futures.Future),
+        "a {} is awaited in this process, and nowhere else",
+        "encode its result once it is done",
+    ),
+    (
+        _LOCKS,
+        "a {} guards the memory of this process",
+        "leave it out, and make a new one where the graph is decoded",
+    ),
+    (
+        (socket.socket,),
+        "a {} is a connection of this process",
+        "encode the address, and connect again on the other side",
+    ),
+    (
+        (types.GeneratorType, types.AsyncGeneratorType, types.CoroutineType),
+        "a {} is in the middle of its own code",
+        "encode what it yields or returns",
+    ),
+    (
+        (io.IOBase,),
+        "an open file ({}) is a position in a descriptor of this process",
+        "wrap it in StreamReader and use persist, or encode its name",
+    ),
+    (
+        (threading.Thread, threading.local, queue.Queue, queue.SimpleQueue),
+        "a {} lives in this process",
+        "leave it out, and make a new one where the graph is decoded",
+    ),
+    (
+        (types.FrameType, types.TracebackType, types.ModuleType, types.CodeType),
+        "a {} is part of the running interpreter",
+        "encode what you need of it as text",
+    ),
+)
+
+
+def refusal(value: object) -> UnencodableValueError:
+    """Return the error that says why *value* can't be written.
+
+    Args:
+        value: Something that the codec has no way to write.
+    """
+    name = type_name(type(value))
+    if getattr(type(value), "__graphcodec_live__", False):
+        return _gate(value, name)
+    for kinds, reason, hint in _LIVE:
+        if isinstance(value, kinds):
+            msg = reason.format(name)
+            return GateNotEncodableError(msg, type_name=name, hint=hint)
+    if isinstance(value, type):
+        msg = f"the class {type_name(value)} is code, not data"
+        return UnencodableValueError(msg, type_name=name, hint="encode its tag as text")
+    if callable(value) and (reason := _handler(value)):
+        hint = "name the function on both sides and encode the name"
+        return HandlerNotEncodableError(reason, type_name=name, hint=hint)
+    return _unregistered(value, name)
+
+
+def _gate(value: object, name: str) -> GateNotEncodableError:
+    hint = str(getattr(type(value), "__graphcodec_hint__", ""))
+    msg = f"a {name} is awaited in this process, and nowhere else"
+    return GateNotEncodableError(msg, type_name=name, hint=hint)
+
+
+def _handler(value: Callable[..., object]) -> str | None:
+    """Say what kind of callable *value* is, if it is a function of some kind."""
+    match value:
+        case functools.partial():
+            return "a functools.partial holds arguments that have no name"
+        case types.MethodType():
+            owner = type_name(type(value.__self__))
+            return f"the bound method {value.__name__} holds a live {owner}"
+        case types.BuiltinFunctionType():
+            return f"the native function {value.__name__} has no portable name"
+        case types.FunctionType():
+            return _function(value)
+        case _:
+            # An instance whose class defines __call__ is data first.
+            return None
+
+
+def _function(value: types.FunctionType) -> str:
+    if value.__name__ == "<lambda>":
+        return "a lambda has no name to find it by"
+    if value.__closure__:
+        names = ", ".join(value.__code__.co_freevars)
+        return f"the function {value.__name__} closes over {names}"
+    if "<locals>" in value.__qualname__:
+        return f"the function {value.__name__} is nested in another one"
+    return f"the function {value.__name__} is code, not data"
+
+
+def _unregistered(value: object, name: str) -> UnencodableValueError:
+    cls = type(value)
+    for base in cls.__mro__[1:-1]:
+        if "__graphcodec_tag__" in vars(base):
+            msg = f"{name} is a subclass of {base.__name__} that has no tag of its own"
+            return UnencodableValueError(msg, type_name=name, hint=_REGISTER)
+    builtin = next((b for b in cls.__mro__[1:-1] if b.__module__ == "builtins"), None)
+    if isinstance(value, enum.Enum):
+        msg = f"the Enum {name} has no tag"
+    elif isinstance(value, BaseException):
+        msg = f"an exception ({name}) has no wire form"
+        hint = "encode its text, or give its class to Codec(types=...)"
+        return UnencodableValueError(msg, type_name=name, hint=hint)
+    elif inspect.isawaitable(value) or isinstance(value, (Iterator, AsyncIterator)):
+        msg = f"a {name} is live: it can be consumed once, in this process"
+        return GateNotEncodableError(msg, type_name=name, hint="encode what it yields")
+    elif builtin is not None:
+        msg = f"{name} is more than the {builtin.__name__} it derives from"
+        return UnencodableValueError(
+            msg, type_name=name, hint=f"convert it to a {builtin.__name__}, or {_REGISTER}"
+        )
+    else:
+        msg = f"there is no way to write a {name}"
+    return UnencodableValueError(msg, type_name=name, hint=_REGISTER)
+
+
+
+
+
+def type_name(cls: type) -> str:
+    """Return the name of *cls* as its users write it."""
+    if cls.__module__ == "builtins":
+        return cls.__qualname__
+    return f"{cls.__module__}.{cls.__qualname__}"

@@ -1,0 +1,82 @@
+"""In which order the nodes of a document stand: children first.
+
+A tree with shared parts needs no work: what is finished first comes first. Only a graph
+with cycles, or one so deep that parts of it were deferred, is ordered here, by a pass
+over its references.
+
+Inside a cycle "children first" means nothing; what matters is what must exist before a
+node can be made. A list, a dict or an instance of a mutable class can exist while it is
+still empty, so a reference from inside it is soft; one from a tuple, a set or a field
+of a frozen class is hard. A graph can be rebuilt exactly if its hard references have no
+cycle, and then the nodes stand in an order in which they point backwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from graphcodec._document import Document, Inside
+from graphcodec._paths import format_path
+from graphcodec.errors import CyclicGraphError
+
+
+def order_nodes(document: Document) -> list[int]:
+    """Return the numbers of the nodes in the order in which they can be decoded.
+
+    Args:
+        document: The document, its nodes in any order.
+
+    Raises:
+        CyclicGraphError: If there is no such order.
+    """
+
+    def everything(number: int) -> list[int]:
+        return document.edges(document.nodes[number], Inside.ANY)
+
+    def needed(number: int) -> list[int]:
+        return document.edges(document.nodes[number], Inside.ANY, hard=True)
+
+    reached = document.edges(document.root, Inside.ROOT)
+    order, _ = _children_first(reached, everything)
+    order, cycle = _children_first(order, needed)
+    if cycle is not None:
+        raise _cyclic(document, cycle)
+    return order
+
+
+def _children_first(
+    roots: Iterable[int], children: Callable[[int], list[int]]
+) -> tuple[list[int], int | None]:
+    """Return a post-order, and a number on a cycle if there is one."""
+    order: list[int] = []
+    cycle: int | None = None
+    finished: dict[int, bool] = {}
+    stack: list[tuple[int, Iterator[int]]] = []
+    for root in roots:
+        if root in finished:
+            continue
+        finished[root] = False
+        stack.append((root, iter(children(root))))
+        while stack:
+            number, rest = stack[-1]
+            child = next(rest, None)
+            if child is None:
+                stack.pop()
+                finished[number] = True
+                order.append(number)
+            elif child not in finished:
+                finished[child] = False
+                stack.append((child, iter(children(child))))
+            elif not finished[child]:
+                cycle = child
+    return order, cycle
+
+
+def _cyclic(document: Document, number: int) -> CyclicGraphError:
+    node = document.nodes[number]
+    tag = node.get("$type") if type(node) is dict else None
+    path = format_path(document.node_path(number))
+    what = f"the {tag}" if tag else "the value"
+    msg = f"{what} contains itself through frozen objects, tuples or sets alone"
+    hint = "let one object of the cycle be mutable, or refer to it by its id"
+    return CyclicGraphError(msg, path=path, hint=hint, tag=tag)

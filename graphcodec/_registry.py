@@ -1,0 +1,203 @@
+"""Which classes a codec knows, and under which tags."""
+
+from __future__ import annotations
+
+import enum
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from graphcodec._live import type_name
+from graphcodec._marks import Mark, Upgrade, mark_of, require_dot
+from graphcodec._shapes import Shape, shape_of
+from graphcodec.errors import DuplicateTagError, InvalidValueError
+
+
+class TypeRegistry:
+    """Tags and classes of one codec.
+
+    Classes that carry a mark can be written by any codec; only registered ones are read.
+
+    Attributes:
+        generation: Counts the changes, so that compiled functions know when they are old.
+    """
+
+    def __init__(self) -> None:
+        self.generation = 0
+        self._tags: dict[str, type] = {}
+        self._marks: dict[type, Mark] = {}
+        self._functions: dict[type, tuple[Callable[[Any], object], ...]] = {}
+        self._shapes: dict[type, Shape | None] = {}
+        self._bases: set[type] = set()
+        self._lock = threading.RLock()
+
+    def add(
+        self,
+        cls: type,
+        tag: str | None = None,
+        *,
+        version: int = 1,
+        aliases: Iterable[str] = (),
+        upgrades: Mapping[int, Upgrade] | None = None,
+        replace: bool = False,
+        functions: tuple[Callable[[Any], object], ...] = (),
+        builtin: bool = False,
+    ) -> None:
+        """Register a class.
+
+        Args:
+            cls: The class.
+            tag: Its tag; without one, the class says its own.
+            version: The version that is written.
+            aliases: Further tags that are read.
+            upgrades: The steps from older versions.
+            replace: Take the tag away from another class.
+            functions: How one is turned into a value and back, for classes whose
+                fields can't be read.
+            builtin: Whether the tag is graphcodec's own.
+
+        Raises:
+            DuplicateTagError: If another class has the tag.
+            InvalidValueError: If the class or the tag can't be used.
+        """
+        mark = _find_mark(cls, tag, version, tuple(aliases), dict(upgrades or {}))
+        if not builtin:
+            require_dot(mark)
+        with self._lock:
+            self._claim(cls, mark, replace=replace)
+            self._marks[cls] = mark
+            self._functions[cls] = functions
+            self._bases.update(cls.__mro__[:-1])
+            self._shapes.clear()
+            self.generation += 1
+        if not builtin:
+            self._verify(cls)
+
+    def _verify(self, cls: type) -> None:
+        """Read the class now: a mistake in it belongs to this call."""
+        try:
+            self.shape(cls)
+        except InvalidValueError as exc:
+            # A neighbour that is registered next may be what is missing.
+            if "unknown name" not in exc.message:
+                raise
+
+    def _claim(self, cls: type, mark: Mark, *, replace: bool) -> None:
+        for name in (mark.tag, *mark.aliases):
+            other = self._tags.get(name)
+            if other is not None and other is not cls and not replace:
+                msg = f"the tag {name!r} belongs to {type_name(other)}"
+                hint = "choose another tag, or pass replace=True"
+                raise DuplicateTagError(
+                    msg, tag=name, type_name=type_name(cls), hint=hint
+                )
+        old = self._marks.get(cls)
+        if old is not None and old.tag != mark.tag and not replace:
+            msg = f"{type_name(cls)} is registered as {old.tag!r}"
+            hint = "read it under a second tag with aliases=, or pass replace=True"
+            raise DuplicateTagError(
+                msg, tag=mark.tag, type_name=type_name(cls), hint=hint
+            )
+        for name in (mark.tag, *mark.aliases):
+            self._tags[name] = cls
+
+    def shape(self, cls: type) -> Shape | None:
+        """Return the shape of a registered or marked class, None for any other.
+
+        Args:
+            cls: A class; what its bases are does not count.
+        """
+        try:
+            return self._shapes[cls]
+        except KeyError:
+            pass
+        mark = self._marks.get(cls) or mark_of(cls)
+        shape = None
+        if mark is not None:
+            functions = self._functions.get(cls, ())
+            encode, decode = functions or (None, None)
+            names = {known.__name__: known for known in self._marks}
+            shape = shape_of(
+                cls, mark, self.is_object, names=names, encode=encode, decode=decode
+            )
+        self._shapes[cls] = shape
+        return shape
+
+    def by_tag(self, tag: str) -> Shape | None:
+        """Return the shape of the class registered under *tag* or an alias of it."""
+        cls = self._tags.get(tag)
+        return None if cls is None else self.shape(cls)
+
+    def is_object(self, cls: type) -> bool:
+        """Say whether instances of *cls* can be registered objects."""
+        return cls in self._bases or mark_of(cls) is not None
+
+    def hashed_by_identity(self) -> frozenset[str]:
+        """Return the tags of the classes that hash by an id, whatever they hold."""
+        return frozenset(
+            mark.tag
+            for cls, mark in self._marks.items()
+            if "__graphcodec_check__" in vars(cls)
+        )
+
+    def shapes(self) -> list[Shape]:
+        """Return the shapes of all registered classes."""
+        found = [self.shape(cls) for cls in list(self._marks)]
+        return [shape for shape in found if shape is not None]
+
+    def copy(self) -> TypeRegistry:
+        """Return a registry with the same classes that can grow by itself."""
+        new = TypeRegistry()
+        new._tags = self._tags.copy()
+        new._marks = self._marks.copy()
+        new._functions = self._functions.copy()
+        new._bases = self._bases.copy()
+        return new
+
+
+def _find_mark(
+    cls: type,
+    tag: str | None,
+    version: int,
+    aliases: tuple[str, ...],
+    upgrades: dict[int, Upgrade],
+) -> Mark:
+    if not isinstance(cls, type):
+        msg = f"only a class can be registered, not {cls!r}"
+        raise InvalidValueError(msg)
+    if tag is not None:
+        return Mark(tag=tag, version=version, aliases=aliases, upgrades=upgrades)
+    mark = mark_of(cls)
+    if mark is None:
+        name = type_name(cls)
+        example = f"'shop.{cls.__name__}'"
+        msg = f"{name} has no tag"
+        hint = f"mark it with @encodable({example}), or pass {{{example}: ...}}"
+        raise InvalidValueError(msg, type_name=name, hint=hint)
+    if version == 1 and not aliases and not upgrades:
+        return mark
+    return Mark(
+        tag=mark.tag,
+        version=max(version, mark.version),
+        aliases=mark.aliases + aliases,
+        upgrades={**mark.upgrades, **upgrades},
+    )
+
+
+def loaded_class(tag: str) -> type | None:
+    """Return a loaded class that is marked with *tag*, for an error's hint.
+
+    Args:
+        tag: The tag that no class is registered for.
+    """
+    seen: set[type] = set()
+    stack: list[type] = [object, enum.Enum]
+    while stack:
+        cls = stack.pop()
+        if vars(cls).get("__graphcodec_tag__") == tag:
+            return cls
+        for child in type.__subclasses__(cls):
+            if child not in seen:
+                seen.add(child)
+                stack.append(child)
+    return None

@@ -1,0 +1,105 @@
+"""Who re-opens a handle: the resolvers of a codec, and the built-in ones by name."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import Final
+
+from graphcodec._live import type_name
+from graphcodec._paths import excerpt
+from graphcodec.errors import (
+    InvalidValueError,
+    NoReaderResolverError,
+    UndecodableValueError,
+)
+from graphcodec.readers._contracts import Reader, ReaderDescriptor, Resolver
+
+# Strings, not imports: a scheme that nobody uses costs nothing.
+_BUILTIN: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "media:in-memory": "graphcodec.readers:InMemoryResolver",
+        "spool:in-memory": "graphcodec.readers:InMemoryResolver",
+        "media:http": "graphcodec_resolvers:HttpResolver",
+        "spool:http": "graphcodec_resolvers:HttpResolver",
+    }
+)
+
+_NEEDS_STORE: Final = (
+    "bind the alias: Codec(resolvers=[FsspecResolver({alias: store})])"
+)
+
+
+class Resolvers:
+    """The resolvers of one codec; those of the user are asked first.
+
+    Args:
+        resolvers: The user's.
+        builtin: Whether in-memory and http handles work without set-up.
+    """
+
+    def __init__(self, resolvers: Iterable[Resolver], *, builtin: bool) -> None:
+        self._by_tag: dict[str, list[Resolver]] = {}
+        self._builtin = builtin
+        self._made: dict[str, Resolver] = {}
+        for resolver in resolvers:
+            self.add(resolver)
+
+    def add(self, resolver: Resolver) -> None:
+        """Ask *resolver* before the built-in ones, after those added earlier.
+
+        Args:
+            resolver: What turns descriptors of its tags into readers.
+
+        Raises:
+            InvalidValueError: If it is no resolver.
+        """
+        tags = getattr(resolver, "tags", None)
+        if tags is None or not callable(getattr(resolver, "resolve", None)):
+            msg = f"{type_name(type(resolver))} is no resolver"
+            hint = "a resolver has tags and resolve(descriptor)"
+            raise InvalidValueError(msg, hint=hint)
+        for tag in tags:
+            self._by_tag.setdefault(tag, []).append(resolver)
+
+    def resolve(self, tag: str, descriptor: ReaderDescriptor) -> Reader:
+        """Return a reader for a descriptor; nothing is opened.
+
+        Args:
+            tag: The family and the scheme.
+            descriptor: The scheme and the locator.
+
+        Raises:
+            NoReaderResolverError: If no resolver takes it.
+            UndecodableValueError: If its locator is malformed.
+        """
+        for resolver in self._candidates(tag):
+            reader = resolver.resolve(descriptor)
+            if isinstance(reader, Reader):
+                return reader
+            if reader is not None:
+                name = type_name(type(resolver))
+                msg = f"{name} made a {type_name(type(reader))}, which is no Reader"
+                raise UndecodableValueError(msg, tag=tag, type_name=name)
+        raise self._nobody(tag, descriptor)
+
+    def _candidates(self, tag: str) -> list[Resolver]:
+        own = self._by_tag.get(tag, [])
+        if own or not self._builtin or tag not in _BUILTIN:
+            return own
+        where = _BUILTIN[tag]
+        if where not in self._made:
+            module, _, name = where.partition(":")
+            self._made[where] = getattr(importlib.import_module(module), name)()
+        return [self._made[where]]
+
+    def _nobody(self, tag: str, descriptor: ReaderDescriptor) -> NoReaderResolverError:
+        alias = descriptor.locator.get("store")
+        if isinstance(alias, str):
+            alias = alias[:80]
+            msg = f"no resolver for {excerpt(tag)} knows the store {alias!r}"
+            return NoReaderResolverError(msg, tag=tag, alias=alias, hint=_NEEDS_STORE)
+        msg = f"no resolver takes {excerpt(tag)}"
+        hint = "pass one that does: Codec(resolvers=[...])"
+        return NoReaderResolverError(msg, tag=tag[:80], hint=hint)

@@ -1,0 +1,45 @@
+"""Generated source: names for the objects it uses, and a place in tracebacks."""
+
+from __future__ import annotations
+
+import linecache
+from typing import Any
+
+
+class Namespace:
+    """The globals of generated functions.
+
+    All functions of one program share one, so that they find each other by name and a
+    class may refer to one that is compiled later.
+    """
+
+    def __init__(self, purpose: str) -> None:
+        self.names: dict[str, Any] = {}
+        self._purpose = purpose
+        self._known: dict[int, str] = {}
+
+    def name(self, obj: object, prefix: str) -> str:
+        """Return the name under which *obj* stands in the namespace.
+
+        Args:
+            obj: What the source needs.
+            prefix: What its name starts with, for people who read a traceback.
+        """
+        name = self._known.get(id(obj))
+        if name is None:
+            name = f"{prefix}_{len(self.names)}"
+            self.names[name] = obj
+            self._known[id(obj)] = name
+        return name
+
+    def compile(self, label: str, source: str) -> None:
+        """Run *source* in the namespace and let tracebacks and debuggers show it.
+
+        Args:
+            label: What the source is about, such as a tag.
+            source: Function definitions.
+        """
+        filename = f"<graphcodec {self._purpose} {label} {id(self):x}>"
+        exec(compile(source, filename, "exec"), self.names)  # noqa: S102 - our own text
+        lines = source.splitlines(keepends=True)
+        linecache.cache[filename] = (len(source), None, lines, filename)

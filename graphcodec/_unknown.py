@@ -1,0 +1,45 @@
+"""What a newer writer knew and this reader does not: kept, and written back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from attrs import field, frozen
+
+
+@frozen(repr=False)
+class Kept:
+    """A kept value whose form on the wire says more than the value would.
+
+    A list of objects, say, stands bare in a typed slot and wrapped in an untyped one;
+    which of the two it was can't be seen from the list.
+
+    Attributes:
+        tree: The form on the wire, with every object, reader and reference decoded.
+    """
+
+    tree: object
+
+
+@frozen(repr=False)
+class Shared:
+    """A container inside a kept value that is also met elsewhere in the document."""
+
+    value: object
+
+
+@frozen
+class OpaqueNode:
+    """An object whose tag, or version, the codec that read it does not know.
+
+    It is written back as it was. Made by ``Codec(unknown_types="keep")``.
+
+    Attributes:
+        tag: The tag it was written with.
+        version: The version it was written with, from 1.
+        fields: Its fields: values where the wire says enough, else `Kept`.
+    """
+
+    tag: str
+    version: int
+    fields: Mapping[str, object] = field(repr=False, hash=False)

@@ -1,0 +1,759 @@
+"""From a graph to a document: the walk of one call.
+
+The problem: a graph has sharing, cycles and any depth; the document is a tree with
+references; and nearly every object is none of that, so it must cost next to nothing.
+
+The choice. A generated function (`graphcodec._writers`) builds the map of an object and
+remembers it by the object's identity. An object that is met again gets a number, and
+only when the walk is over is its map moved to ``nodes``: no pass goes before the walk.
+The walk recurses until `NESTING` levels are written; what lies deeper becomes a node
+that is walked later, from a work list, so that no recursion follows the data.
+
+The functions come in two builds. The fast one leaves out what costs and seldom matters:
+the path, and the look for lone surrogates, at which the formatter fails anyway. When
+anything fails, the careful build starts again from the root and either succeeds or says
+where. (A path kept in the fast build costs a tenth of all time; searching the graph for
+the culprit afterwards fails for values that are not unique, such as small ints.)
+"""
+
+from __future__ import annotations
+
+import enum
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
+from math import isfinite
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from graphcodec._limits import NESTING
+from graphcodec._live import refusal, type_name
+from graphcodec._paths import Step, excerpt, format_path
+from graphcodec._slots import (
+    Choice,
+    Member,
+    Objects,
+    OneOf,
+    Row,
+    Scalar,
+    Sequence,
+    Slot,
+    Table,
+)
+from graphcodec._unknown import Kept, OpaqueNode, Shared
+from graphcodec._values import (
+    BARE,
+    LEAST_INT,
+    MARKED,
+    MOST_INT,
+    Wire,
+    write_bytes,
+    write_datetime,
+    write_float,
+    write_int,
+    write_text,
+)
+from graphcodec._writers import Known, WriteProgram
+from graphcodec.errors import (
+    CyclicGraphError,
+    LimitExceededError,
+    ReaderNotDescribableError,
+    UnencodableValueError,
+)
+from graphcodec.readers._contracts import Reader
+
+if TYPE_CHECKING:
+    from graphcodec._limits import Limits
+
+Key: TypeAlias = "int | tuple[str, int]"
+Trail: TypeAlias = "tuple[Trail | None, tuple[Step, ...]]"
+
+# What a walked container and one leaf in it need: {"$dict": [[key, {"$complex": …}]]}.
+_ROOM: Final = 8
+_CONTAINERS: Final = frozenset({list, dict, tuple, set, frozenset, deque})
+_FLAT: Final = frozenset({str, bool, type(None)})
+_NOT_PLAIN: Final = object()
+
+
+class WriteCall:
+    """The state of one walk; nothing of it outlives the call."""
+
+    def __init__(
+        self,
+        program: WriteProgram,
+        limits: Limits,
+        *,
+        binary: bool = False,
+        references: bool = True,
+        canonical: Callable[[object], bytes] | None = None,
+    ) -> None:
+        self.memo: dict[Key, Any] = {}
+        self.kept: list[Any] = []
+        self.keep = self.kept.append
+        self.times: dict[int, object] = {}
+        self.nodes: list[Any] = []
+        self.numbers: dict[Key, int] = {}
+        self.references: list[Wire] = []
+        self.hashed: list[object] = []
+        self.tangled = False
+        self._program = program
+        self._limits = limits
+        self._binary = binary
+        self._tree = not references
+        self._canonical = canonical
+        self._careful = program.build == "careful"
+        self._work: list[tuple[Key, Any, dict[int, Key] | None, Trail | None]] = []
+        self._moved: list[tuple[int, Wire]] = []
+        self._containers = 0
+        self._base: Trail | None = None
+        self._steps: list[Step] = []
+
+    # The whole document
+
+    def document(self, obj: object) -> Wire:
+        """Return the document of *obj*, its nodes not yet in order.
+
+        Args:
+            obj: The root.
+        """
+        out: Wire = {"graphcodec": 1}
+        writer = self._program.writer(type(obj))
+        if writer is not None:
+            out["root"] = writer(obj, self, 1)
+        elif self._is_object(obj):
+            out["root"] = self.walk(obj, 1, {}, out, "root")
+        else:
+            out["root"] = self.untyped(obj, 1)
+        while self._work:
+            self._write_deferred(*self._work.pop())
+        return out
+
+    def _write_deferred(
+        self, key: Key, value: Any, slot: dict[int, Key] | None, trail: Trail | None
+    ) -> None:
+        self._base, self._steps = trail, []
+        number = self.numbers[key]
+        del self.memo[key]
+        if slot is None:
+            self.nodes[number] = self.walk(value, 1, {}, self.nodes, number)
+        else:
+            self.nodes[number] = self._container(value, key, 1, slot)
+
+    def place_nodes(self, order: list[int]) -> list[object]:
+        """Move what was met more than once to its place in ``nodes``.
+
+        Args:
+            order: The numbers given during the walk, in the order of the nodes.
+        """
+        new = {number: place for place, number in enumerate(order)}
+        for number, reference in enumerate(self.references):
+            reference["n"] = new[number]
+        for key, number in self.numbers.items():
+            written = self.memo[key]
+            if self.nodes[number] is not None:
+                continue
+            if type(written) is tuple:
+                written, holder, place = written
+                holder[place] = self.references[number]
+                self.nodes[number] = written
+            else:
+                self.nodes[number] = written.copy()
+                written.clear()
+                written.update(self.references[number])
+                self._moved.append((number, written))
+        return [self.nodes[number] for number in order]
+
+    def renumber(self, order: list[int]) -> None:
+        """Give the references of nodes that were placed other numbers.
+
+        Args:
+            order: The numbers so far, in the order that the nodes will have.
+        """
+        new = {number: place for place, number in enumerate(order)}
+        for number, reference in enumerate(self.references):
+            reference["n"] = new[number]
+        for number, reference in self._moved:
+            reference["n"] = new[number]
+
+    def finished_order(self) -> list[int]:
+        """Return the numbers in the order in which their objects were finished.
+
+        Without cycles and without deferral that order is children first.
+        """
+        numbers = self.numbers
+        found: list[int] = []
+        for obj in self.kept:
+            key = obj[0] if type(obj) is tuple else id(obj)
+            number = numbers.get(key)
+            if number is not None:
+                found.append(number)
+        return found
+
+    # Identity
+
+    def again(self, key: Key, obj: object, level: int) -> Wire:
+        """Return a reference to something that was met before."""
+        if self._tree:
+            return self._repeat(key, obj, level)
+        number = self.numbers.get(key)
+        if number is None:
+            number = self._number(key)
+        if self.memo[key] is None:
+            self.tangled = True
+        return self.references[number]
+
+    def _repeat(self, key: Key, obj: object, level: int) -> Wire:
+        if self.memo[key] is None:
+            msg = f"a {type_name(type(obj))} contains itself, and references are off"
+            raise CyclicGraphError(msg, type_name=type_name(type(obj)))
+        del self.memo[key]
+        found: Any = self.walk(obj, level, {}, {}, "")
+        return found
+
+    def _number(self, key: Key) -> int:
+        number = self.numbers[key] = len(self.references)
+        if number >= self._limits.max_nodes:
+            most = self._limits.max_nodes
+            msg = f"more than {most} objects are shared or deep (max_nodes)"
+            raise LimitExceededError(msg, limit="max_nodes", value=most)
+        self.references.append({"$type": "$ref", "n": number})
+        self.nodes.append(None)
+        return number
+
+    def defer(
+        self, key: Key, obj: object, slot: dict[int, Key] | None = None
+    ) -> Wire:
+        """Put something that would nest too deep on the work list."""
+        if self._tree:
+            msg = f"the graph nests deeper than {NESTING} levels, and references are off"
+            raise LimitExceededError(msg, limit="nesting", value=NESTING)
+        self.tangled = True
+        self.memo[key] = _DEFERRED
+        number = self._number(key)
+        trail = (self._base, tuple(self._steps)) if self._careful else None
+        self._work.append((key, obj, slot, trail))
+        return self.references[number]
+
+    # Untyped slots
+
+    def untyped(self, value: Any, level: int) -> object:
+        """Return the wire form of a value in an untyped slot.
+
+        Args:
+            value: Anything.
+            level: The level at which its outermost map or list stands.
+        """
+        kind = type(value)
+        if kind in _FLAT:
+            if kind is not str or not self._careful or _is_text(value):
+                return value
+        elif kind is dict or kind is list:
+            plain = _plain(
+                value, NESTING - level + 1, {id(value)}, careful=self._careful
+            )
+            if plain is not _NOT_PLAIN:
+                return plain
+        elif kind is int:
+            if LEAST_INT <= value <= MOST_INT:
+                return value
+        elif kind is float and isfinite(value):
+            return value
+        wrapper: Wire = {}
+        wrapper["$any"] = self.walk(value, level + 1, {}, wrapper, "$any")
+        return wrapper
+
+    def walk(
+        self, value: Any, level: int, slot: dict[int, Key], holder: Any, place: Any
+    ) -> object:
+        """Return the wire form of a value inside ``$any``.
+
+        Args:
+            value: Anything.
+            level: The level at which its outermost map or list stands.
+            slot: The containers met in this slot.
+            holder: The map or list that the result is put into.
+            place: The key or index it is put at.
+        """
+        kind = type(value)
+        if kind in _CONTAINERS:
+            return self._contained(value, level, slot, holder, place)
+        if kind in _FLAT:
+            return self.text(value) if kind is str and self._careful else value
+        if kind is int:
+            return write_int(value)
+        if kind is float:
+            return write_float(value)
+        writer = self._program.writer(kind)
+        if writer is not None:
+            return writer(value, self, level)
+        mark = MARKED.get(kind)
+        if mark is not None:
+            return mark(value)
+        return self._other(value, level)
+
+    def _other(self, value: Any, level: int) -> object:
+        match value:
+            case bytes() if type(value) is bytes:
+                return self.bytes(value)
+            case Reader():
+                return self.reader(value, "media", level)
+            case enum.Enum():
+                return self._member(value)
+            case OpaqueNode():
+                return self._opaque(value, level)
+            case _:
+                raise refusal(value)
+
+    def _member(self, value: enum.Enum) -> Wire:
+        cls = type(value)
+        shape = self._program.registry.shape(cls)
+        if shape is None:
+            raise refusal(value)
+        if isinstance(value, enum.Flag):
+            return {"$enum": shape.mark.tag, "value": value.value}
+        return {"$enum": shape.mark.tag, "name": value.name}
+
+    # Containers in untyped slots
+
+    def _contained(
+        self, value: Any, level: int, slot: dict[int, Key], holder: Any, place: Any
+    ) -> object:
+        if not value and type(value) in (tuple, frozenset):
+            # There is one empty tuple; to meet it again says nothing.
+            return {f"${type(value).__name__}": []}
+        key = slot.get(id(value))
+        if key is not None:
+            return self.again(key, value, level)
+        self._containers += 1
+        key = ("container", self._containers)
+        slot[id(value)] = key
+        if level > NESTING - _ROOM:
+            return self.defer(key, value, slot)
+        out = self._container(value, key, level, slot)
+        self.memo[key] = (out, holder, place)
+        if self._tree:
+            del slot[id(value)]
+        return out
+
+    def _container(
+        self, value: Any, key: Key, level: int, slot: dict[int, Key]
+    ) -> object:
+        self.memo[key] = None
+        out: object
+        if type(value) is list:
+            out = self._items(value, level, slot)
+        elif type(value) is dict:
+            out = self._dict(value, level, slot)
+        else:
+            out = self._marked_items(value, level, slot)
+        self.memo[key] = out
+        self.kept.append((key, value))
+        return out
+
+    def _items(
+        self, items: Iterable[Any], level: int, slot: dict[int, Key]
+    ) -> list[object]:
+        out: list[object] = []
+        for index, item in enumerate(items):
+            self._steps.append(index)
+            out.append(self.walk(item, level + 1, slot, out, index))
+            self._steps.pop()
+        return out
+
+    def _marked_items(self, value: Any, level: int, slot: dict[int, Key]) -> Wire:
+        kind = type(value)
+        members = value if kind in (tuple, deque) else self.members(value)
+        items = self._items(members, level + 1, slot)
+        out: Wire = {f"${kind.__name__}": items}
+        if kind is deque:
+            out["maxlen"] = value.maxlen
+        elif kind is not tuple:
+            self.hashed += items
+        return out
+
+    def _dict(self, value: dict[Any, Any], level: int, slot: dict[int, Key]) -> Wire:
+        pairs = self._pairs(value)
+        if all(map(_is_bare_key, value)) and (not self._careful or all(map(_is_text, value))):
+            out: Wire = {}
+            for key, item in pairs:
+                self._steps.append(key)
+                out[key] = self.walk(item, level + 1, slot, out, key)
+                self._steps.pop()
+            return out
+        listed: list[object] = []
+        for key, item in pairs:
+            pair: list[object] = [None, None]
+            self._steps.append(excerpt(key))
+            pair[0] = self.walk(key, level + 3, slot, pair, 0)
+            pair[1] = self.walk(item, level + 3, slot, pair, 1)
+            self._steps.pop()
+            self.hashed.append(pair[0])
+            listed.append(pair)
+        return {"$dict": listed}
+
+    def _pairs(self, value: dict[Any, Any]) -> Iterable[tuple[Any, Any]]:
+        """Return the entries of a dict, in an order that hashing can rely on if asked."""
+        if self._canonical is None:
+            return value.items()
+        if all(map(_is_bare_key, value)) and all(map(_is_text, value)):
+            return sorted(value.items(), key=lambda pair: pair[0].encode())
+        canonical = self._canonical
+        return sorted(value.items(), key=lambda pair: canonical(pair[0]))
+
+    def members(self, value: Iterable[Any]) -> list[Any]:
+        """Return the members of a set, in the same order whenever that is cheap.
+
+        Args:
+            value: A set or frozenset.
+        """
+        if self._canonical is not None:
+            return sorted(value, key=self._canonical)
+        members = list(value)
+        if all(type(member) in (str, int, bytes, bool, float) for member in members):
+            members.sort(key=lambda member: (type(member).__name__, repr(member)))
+        return members
+
+    # What generated functions call for a value that is not the usual one
+
+    def attribute(self, obj: object, name: str) -> object:
+        """Return an attribute, or raise an error of ours if it was never set."""
+        try:
+            return getattr(obj, name)
+        except AttributeError:
+            self._steps.append(name)
+            cls = type_name(type(obj))
+            msg = f"{cls}.{name} has no value"
+            hint = "set it, or give it a default"
+            raise UnencodableValueError(msg, type_name=cls, hint=hint) from None
+
+    def object(
+        self, value: Any, slot: Objects, level: int, known: Known | None = None
+    ) -> Wire:
+        """Return the map of an object in a slot for objects.
+
+        Args:
+            value: What stands in the slot.
+            slot: The slot.
+            level: The level at which the map stands.
+            known: The functions met in this place so far, to be added to.
+        """
+        if not isinstance(value, slot.bases):
+            if type(value) is OpaqueNode:
+                return self._opaque(value, level)
+            self.refuse(value, slot)
+        writer = self._program.writer(type(value))
+        if writer is None:
+            raise refusal(value)
+        if known is not None:
+            known[type(value)] = writer
+        return writer(value, self, level)
+
+    def refuse(self, value: object, slot: Slot) -> Any:
+        """Raise the error for a value that the annotation does not name."""
+        error = refusal(value)
+        if error.code == UnencodableValueError.code:
+            name = type_name(type(value))
+            msg = f"a {name} stands where {describe(slot)} belongs"
+            hint = "the annotation must name exactly what the field holds"
+            error = UnencodableValueError(msg, type_name=name, hint=hint)
+        raise error
+
+    def typed(self, value: Any, slot: Slot, family: str, level: int) -> object:
+        """Return the wire form of a tuple of fixed length, a dict or a deque."""
+        match slot:
+            case Row(items=items):
+                if type(value) is not tuple or len(value) != len(items):
+                    self.refuse(value, slot)
+                return [
+                    self._placed(index, item, part, family, level + 1)
+                    for index, (item, part) in enumerate(zip(items, value, strict=True))
+                ]
+            case Sequence(kind=kind, item=item):
+                if type(value) is not kind:
+                    self.refuse(value, slot)
+                parts = [
+                    self._placed(index, item, part, family, level + 2)
+                    for index, part in enumerate(value)
+                ]
+                if value.maxlen is None:
+                    return parts
+                return {"$deque": parts, "maxlen": value.maxlen}
+            case Table():
+                if type(value) is not dict:
+                    self.refuse(value, slot)
+                return self._table(value, slot, family, level)
+        self.refuse(value, slot)
+        return None
+
+    def _placed(
+        self, step: Step, slot: Slot, value: object, family: str, level: int
+    ) -> object:
+        self._steps.append(step)
+        out = self._program.place(slot, family)(value, self, level)
+        self._steps.pop()
+        return out
+
+    def _table(
+        self, value: dict[Any, Any], slot: Table, family: str, level: int
+    ) -> Wire:
+        pairs = self._pairs(value)
+        if all(map(_is_bare_key, value)) and slot.key == Scalar(str):
+            if not self._careful or all(map(_is_text, value)):
+                return {
+                    key: self._placed(key, slot.value, item, family, level + 1)
+                    for key, item in pairs
+                }
+        listed: list[object] = []
+        for key, item in pairs:
+            step = excerpt(key)
+            written = self._placed(step, slot.key, key, family, level + 3)
+            self.hashed.append(written)
+            listed.append(
+                [written, self._placed(step, slot.value, item, family, level + 3)]
+            )
+        return {"$dict": listed}
+
+    def reader(self, value: object, family: str, level: int) -> Wire:
+        """Return the map of a reader: its tag and locator, never its bytes.
+
+        Args:
+            value: The reader.
+            family: ``media`` or ``spool``.
+            level: The level at which the map stands.
+        """
+        if not isinstance(value, Reader):
+            raise refusal(value)
+        key = (family, id(value))
+        if key in self.memo:
+            return self.again(key, value, level)
+        self.memo[key] = None
+        descriptor = value.describe()
+        if descriptor is None:
+            name = type_name(type(value))
+            msg = f"the bytes behind this {name} live nowhere that others can open"
+            hint = "store them first: graph = persist(graph, store)"
+            raise ReaderNotDescribableError(msg, type_name=name, hint=hint)
+        locator = _plain(dict(descriptor.locator), NESTING - 1, set(), careful=True)
+        if locator is _NOT_PLAIN:
+            msg = f"the locator of a {descriptor.scheme!r} reader is not plain JSON"
+            raise UnencodableValueError(msg, type_name=type_name(type(value)))
+        out: Wire = {
+            "$type": "$reader",
+            "tag": f"{family}:{descriptor.scheme}",
+            "locator": locator,
+        }
+        self.memo[key] = out
+        self.kept.append((key, value))
+        if not self._tree and level + 1 + _levels(locator) > NESTING:
+            number = self._number(key)
+            self.nodes[number] = out
+            return self.references[number]
+        return out
+
+    def own(self, hook: Callable[[Any], object], obj: object, level: int) -> object:
+        """Return the wire form of what a user's function makes of *obj*."""
+        with self._program.hooks.calling():
+            value = hook(obj)
+        # Its identity is in the memo; once freed, another object could have the same.
+        self.kept.append((("temporary", id(value)), value))
+        return self.untyped(value, level)
+
+    # Leaves
+
+    def text(self, value: str) -> object:
+        """Return text, with lone surrogates marked."""
+        return write_text(value)
+
+    def int(self, value: int) -> object:
+        """Return an int, marked if it has more than 64 bits."""
+        return write_int(value)
+
+    def float(self, value: float) -> object:
+        """Return a float, marked if it is not finite."""
+        return write_float(value)
+
+    def bytes(self, value: bytes) -> object:
+        """Return bytes as the format at hand has them."""
+        return value if self._binary else write_bytes(value)
+
+    def time(self, value: Any) -> object:
+        """Return a time; the same object is formatted once."""
+        out = self.times[id(value)] = write_datetime(value)
+        return out
+
+    def leaf(self, value: Any) -> object:
+        """Return a scalar of a rarer type."""
+        kind = type(value)
+        bare = BARE.get(kind)
+        return bare(value) if bare is not None else MARKED[kind](value)
+
+    # Kept fields
+
+    def extras(self, out: Wire, kept: Mapping[str, object], level: int) -> None:
+        """Write back the fields that the class does not know.
+
+        Args:
+            out: The map of their owner.
+            kept: The fields.
+            level: The level at which their values stand.
+        """
+        for key, value in kept.items():
+            if key not in out:
+                self._steps.append(key)
+                if type(value) is Kept:
+                    out[key] = self._tree_value(value.tree, level, out, key)
+                else:
+                    out[key] = self.untyped(value, level)
+                self._steps.pop()
+
+    def _opaque(self, node: OpaqueNode, level: int) -> Wire:
+        key = id(node)
+        if key in self.memo:
+            return self.again(key, node, level)
+        if level > NESTING - _ROOM and not self._tree:
+            return self.defer(key, node)
+        self.memo[key] = None
+        out: Wire = {"$type": node.tag}
+        if node.version > 1:
+            out["$v"] = node.version
+        self.extras(out, node.fields, level + 1)
+        self.memo[key] = out
+        self.keep(node)
+        return out
+
+    def _tree_value(self, value: Any, level: int, holder: Any, place: Any) -> object:
+        """Return a kept value: wire as it came, but objects in it written anew."""
+        kind = type(value)
+        if kind is dict:
+            out: Wire = {}
+            for key, item in value.items():
+                out[key] = self._tree_value(item, level + 1, out, key)
+            return out
+        if kind is list:
+            items: list[object] = []
+            for index, item in enumerate(value):
+                items.append(self._tree_value(item, level + 1, items, index))
+            return items
+        if kind is Shared:
+            return self.walk(value.value, level, {}, holder, place)
+        if kind is bytes:
+            return self.bytes(value)
+        if self._is_object(value):
+            return self.walk(value, level, {}, holder, place)
+        return value
+
+    def _is_object(self, value: object) -> bool:
+        known = self._program.writer(type(value)) is not None
+        return known or isinstance(value, (Reader, OpaqueNode))
+
+    # The path, in the careful build
+
+    def enter(self, step: Step) -> None:
+        """Add a step to the path."""
+        self._steps.append(step)
+
+    def leave(self, _: None, value: object) -> object:
+        """Take the last step back and return *value*."""
+        self._steps.pop()
+        return value
+
+    def path(self) -> str:
+        """Return where the walk is, or where it failed."""
+        segments: list[tuple[Step, ...]] = [tuple(self._steps)]
+        base = self._base
+        while base is not None:
+            base, steps = base
+            segments.append(steps)
+        return format_path(step for steps in reversed(segments) for step in steps)
+
+
+_DEFERRED: Final = object()
+
+
+def _is_bare_key(key: object) -> bool:
+    return type(key) is str and key[:1] != "$"
+
+
+def _is_text(value: str) -> bool:
+    return write_text(value) is value
+
+
+def _levels(value: object) -> int:
+    if isinstance(value, Mapping):
+        return 1 + max(map(_levels, value.values()), default=0)
+    if isinstance(value, list):
+        return 1 + max(map(_levels, value), default=0)
+    return 0
+
+
+def _plain(value: Any, room: int, seen: set[int], *, careful: bool) -> Any:  # noqa: C901, PLR0911, PLR0912
+    """Return a copy of a list or dict that JSON holds as it is, or `_NOT_PLAIN`.
+
+    A copy, because another thread may change the original before it is formatted, and
+    the formatter would write a set or a date without a word. Kept whole: this loop is
+    most of the time that a graph with large arguments takes.
+
+    Args:
+        value: A list or dict.
+        room: How many levels it may have.
+        seen: The ids of the containers met in this slot.
+        careful: Whether to look for lone surrogates.
+    """
+    if room <= 0:
+        return _NOT_PLAIN
+    out = value.copy()
+    if type(out) is dict:
+        for key in out:
+            if type(key) is not str or key[:1] == "$":
+                return _NOT_PLAIN
+            if careful and not _is_text(key):
+                return _NOT_PLAIN
+        pairs: Iterable[tuple[Any, Any]] = out.items()
+    else:
+        pairs = enumerate(out)
+    if not careful and _FLAT.issuperset(map(type, out.values() if type(out) is dict else out)):
+        return out
+    for key, item in pairs:
+        kind = type(item)
+        if kind is str:
+            if careful and not _is_text(item):
+                return _NOT_PLAIN
+        elif kind is int:
+            if not LEAST_INT <= item <= MOST_INT:
+                return _NOT_PLAIN
+        elif kind is float:
+            if not isfinite(item):
+                return _NOT_PLAIN
+        elif kind is dict or kind is list:
+            if id(item) in seen:
+                return _NOT_PLAIN
+            seen.add(id(item))
+            copy = _plain(item, room - 1, seen, careful=careful)
+            if copy is _NOT_PLAIN:
+                return _NOT_PLAIN
+            out[key] = copy
+        elif kind not in _FLAT:
+            return _NOT_PLAIN
+    return out
+
+
+def describe(slot: Slot) -> str:
+    """Say in words what belongs into *slot*."""
+    match slot:
+        case Scalar(cls=cls):
+            return "None" if cls is type(None) else f"a {cls.__name__}"
+        case Member(cls=cls):
+            return f"a member of {cls.__name__}"
+        case Choice(values=values):
+            return f"one of {', '.join(map(repr, values))}"
+        case Objects(bases=bases):
+            return " or ".join(base.__name__ for base in bases)
+        case Sequence(kind=kind, item=item):
+            return f"a {kind.__name__} of {describe(item)}"
+        case Row(items=items):
+            return f"a tuple of {len(items)}"
+        case Table():
+            return "a dict"
+        case OneOf(scalars=scalars, other=other):
+            names = ["None" if cls is type(None) else cls.__name__ for cls in scalars]
+            return " or ".join([*names, *([describe(other)] if other else [])])
+        case _:
+            return "a reader"

@@ -1,0 +1,311 @@
+"""One generated function per class that turns an object into its map.
+
+The source of a function is a dict display with one expression per field, so its cost is
+that of the display. It is put where tracebacks and debuggers find it. Two builds come
+from the same text: see `graphcodec._write` for what sets them apart.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from math import isfinite
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from graphcodec._limits import NESTING
+from graphcodec._live import type_name
+from graphcodec._shapes import IN_DICT, Field, Shape
+from graphcodec._slots import (
+    UNTYPED,
+    Choice,
+    Member,
+    Objects,
+    OneOf,
+    ReaderPlace,
+    Row,
+    Scalar,
+    Sequence,
+    Slot,
+    Table,
+    Untyped,
+    height,
+)
+from graphcodec._source import Namespace
+from graphcodec._values import LEAST_INT, MOST_INT, Wire
+
+if TYPE_CHECKING:
+    from graphcodec._hooks import Hooks
+    from graphcodec._registry import TypeRegistry
+    from graphcodec._write import WriteCall
+
+Write: TypeAlias = "Callable[[Any, WriteCall, int], Wire]"
+Build: TypeAlias = Literal["fast", "careful"]
+
+
+class WriteProgram:
+    """The compiled functions of one build, for the classes met so far."""
+
+    def __init__(self, registry: TypeRegistry, hooks: Hooks, build: Build) -> None:
+        self.registry = registry
+        self.hooks = hooks
+        self.build: Build = build
+        self.writers: dict[type, Write] = {}
+        self.space = Namespace(f"{build} write")
+        self.space.names.update(isfinite=isfinite, LEAST=LEAST_INT, MOST=MOST_INT)
+
+    def writer(self, cls: type) -> Write | None:
+        """Return the function that writes instances of exactly *cls*, if there is one.
+
+        Args:
+            cls: A class; one that is marked need not be registered.
+        """
+        found = self.writers.get(cls)
+        if found is None:
+            shape = self.registry.shape(cls)
+            if shape is not None and shape.kind != "enum":
+                found = self._compile(shape)
+        return found
+
+    def function_name(self, cls: type) -> str | None:
+        """Return the name that the function for *cls* has in generated source."""
+        shape = self.registry.shape(cls)
+        if shape is None or self.writer(cls) is None:
+            return None
+        return self._name(shape)
+
+    def _name(self, shape: Shape) -> str:
+        return f"write_{self.space.name(shape, 'shape')}"
+
+    def _compile(self, shape: Shape) -> Write:
+        name = self._name(shape)
+        names = self.space.names
+        # A class may refer to itself: its name is known before there is a function.
+        self.writers[shape.cls] = lambda obj, call, level: names[name](obj, call, level)
+        source = _Function(self, shape).source(name)
+        self.space.compile(shape.mark.tag, source)
+        function: Write = names[name]
+        self.writers[shape.cls] = function
+        return function
+
+    def place(self, slot: Slot, family: str) -> Write:
+        """Return the function that writes any value of *slot*.
+
+        Args:
+            slot: A place inside a container.
+            family: The family of the readers in it.
+        """
+        name = f"{family}_{self.space.name(slot, 'slot')}"
+        if name not in self.space.names:
+            value = _Expressions(self, family).value(slot, "v", "v", 0)
+            source = f"def {name}(v, w, level):\n    return {value}\n"
+            self.space.compile(name, source)
+        function: Write = self.space.names[name]
+        return function
+
+
+class _Expressions:
+    """Expressions for the wire form of values."""
+
+    def __init__(self, program: WriteProgram, family: str) -> None:
+        self._program = program
+        self._name = program.space.name
+        self._family = family
+        self._careful = program.build == "careful"
+
+    def at(self, step: str, value: str) -> str:
+        """Return the expression *value*, evaluated with *step* on the path."""
+        return f"w.leave(w.enter({step}), {value})" if self._careful else value
+
+    def value(self, slot: Slot, source: str, v: str, deeper: int) -> str:
+        """Return the expression for the wire form of a value.
+
+        Args:
+            slot: Where the value stands.
+            source: The value's expression, which also binds it to *v*; evaluated first.
+            v: The name that holds it from then on.
+            deeper: How many levels below its object's map the value stands.
+        """
+        level = f"level + {deeper}"
+        match slot:
+            case Untyped():
+                return self._untyped(source, v, level)
+            case Scalar(cls=cls):
+                return self._scalar(cls, source, v, slot)
+            case Member():
+                return self._member(slot, source, v)
+            case Choice(values=values):
+                place = self._name(slot, "slot")
+                kinds = self._name(frozenset(map(type, values)), "kinds")
+                pairs = self._name(frozenset((type(c), c) for c in values), "choices")
+                return (
+                    f"({v} if type({source}) in {kinds} and (type({v}), {v}) in {pairs}"
+                    f" else w.refuse({v}, {place}))"
+                )
+            case Objects():
+                return self._objects(slot, source, v, level)
+            case ReaderPlace():
+                return f"w.reader({source}, {self._family!r}, {level})"
+            case Sequence(kind=kind) if kind is not deque:
+                return self._sequence(slot, source, v, deeper)
+            case OneOf():
+                return self._one_of(slot, source, v, deeper)
+            case Sequence() | Row() | Table():
+                place = self._name(slot, "slot")
+                return f"w.typed({source}, {place}, {self._family!r}, {level})"
+
+    def _untyped(self, source: str, v: str, level: str) -> str:
+        if self._careful:
+            return f"w.untyped({source}, {level})"
+        # Written out: most untyped values are text or an empty stash.
+        return (
+            f"({v} if type({source}) is str else {{}} if type({v}) is dict and not {v}"
+            f" else w.untyped({v}, {level}))"
+        )
+
+    def _scalar(self, cls: type, source: str, v: str, slot: Slot) -> str:
+        refuse = f"w.refuse({v}, {self._name(slot, 'slot')})"
+        if cls is type(None):
+            return f"(None if {source} is None else {refuse})"
+        good = self._good_scalar(cls, v)
+        return f"({good} if type({source}) is {self._name(cls, 'cls')} else {refuse})"
+
+    def _good_scalar(self, cls: type, v: str) -> str:
+        hook = self._program.hooks.scalar(cls)
+        if hook is not None:
+            return f"w.own({self._name(hook[0], 'hook')}, {v}, level + 3)"
+        match cls.__name__:
+            case "str":
+                return f"w.text({v})" if self._careful else v
+            case "bool" | "NoneType":
+                return v
+            case "int":
+                return f"({v} if LEAST <= {v} <= MOST else w.int({v}))"
+            case "float":
+                return f"({v} if isfinite({v}) else w.float({v}))"
+            case "datetime":
+                return f"(w.times.get(id({v})) or w.time({v}))"
+            case "bytes":
+                return f"w.bytes({v})"
+            case _:
+                return f"w.leaf({v})"
+
+    def _member(self, slot: Member, source: str, v: str) -> str:
+        attribute = "_value_" if slot.by_value else "_name_"
+        return (
+            f"({v}.{attribute} if type({source}) is {self._name(slot.cls, 'cls')}"
+            f" else w.refuse({v}, {self._name(slot, 'slot')}))"
+        )
+
+    def _objects(self, slot: Objects, source: str, v: str, level: str) -> str:
+        place = self._name(slot, "slot")
+        if len(slot.bases) == 1:
+            function = self._program.function_name(slot.bases[0])
+            if function is not None:
+                cls = self._name(slot.bases[0], "cls")
+                return (
+                    f"({function}({v}, w, {level}) if type({source}) is {cls}"
+                    f" else w.object({v}, {place}, {level}))"
+                )
+        table = self._name(Known(), "table")
+        return (
+            f"(f({v}, w, {level}) if (f := {table}.get(type({source})))"
+            f" else w.object({v}, {place}, {level}, {table}))"
+        )
+
+    def _sequence(self, slot: Sequence, source: str, v: str, deeper: int) -> str:
+        item, place = slot.item, self._name(slot, "slot")
+        members = v if slot.kind in (list, tuple) else f"w.members({v})"
+        element, index = f"e{deeper}", f"i{deeper}"
+        each = f"for {element} in {members}"
+        value = self.value(item, element, element, deeper + 1)
+        if self._careful:
+            each = f"for {index}, {element} in enumerate({members})"
+            value = self.at(index, value)
+        return (
+            f"(([{value} {each}] if {v} else []) if type({source}) is"
+            f" {self._name(slot.kind, 'cls')} else w.refuse({v}, {place}))"
+        )
+
+    def _one_of(self, slot: OneOf, source: str, v: str, deeper: int) -> str:
+        place = self._name(slot, "slot")
+        kinds = [cls for cls in slot.scalars if cls is not type(None)]
+        tests = [
+            (f"type({{}}) is {self._name(cls, 'cls')}", self._good_scalar(cls, v))
+            for cls in kinds
+        ]
+        if type(None) in slot.scalars:
+            tests.insert(0, ("{} is None", "None"))
+        chain = "".join(
+            f"{good} if {test.format(v if index else source)} else "
+            for index, (test, good) in enumerate(tests)
+        )
+        if slot.other is None:
+            return f"({chain}w.refuse({v}, {place}))"
+        return f"({chain}{self.value(slot.other, v, v, deeper)})"
+
+
+class _Function(_Expressions):
+    """The definition of one class's function."""
+
+    def __init__(self, program: WriteProgram, shape: Shape) -> None:
+        super().__init__(program, shape.family)
+        self._shape = shape
+        self._hook = program.hooks.unstructure(shape)
+
+    def source(self, name: str) -> str:
+        """Return the definition under the given name."""
+        return "\n".join(
+            [
+                f"def {name}(o, w, level):  # {type_name(self._shape.cls)}",
+                "    key = id(o)",
+                "    memo = w.memo",
+                "    if key in memo:",
+                "        return w.again(key, o, level)",
+                f"    if level > {NESTING - self._height()}:",
+                "        return w.defer(key, o)",
+                "    memo[key] = None",
+                "    out = {",
+                *(f"        {entry}," for entry in self._entries()),
+                "    }",
+                *self._extra(),
+                "    memo[key] = out",
+                "    w.keep(o)",
+                "    return out",
+                "",
+            ]
+        )
+
+    def _height(self) -> int:
+        if self._hook is not None:
+            return height(UNTYPED)
+        return max((height(item.slot) for item in self._shape.fields), default=0)
+
+    def _entries(self) -> list[str]:
+        entries = [f'"$type": {self._shape.mark.tag!r}']
+        if self._shape.mark.version > 1:
+            entries.append(f'"$v": {self._shape.mark.version}')
+        if self._hook is not None:
+            value = f"w.own({self._name(self._hook, 'hook')}, o, level + 1)"
+            return [*entries, f'"$value": {value}']
+        return [*entries, *map(self._field, self._shape.fields)]
+
+    def _field(self, item: Field) -> str:
+        source = f"(v := o.{item.name})"
+        if self._careful:
+            source = f"(v := w.attribute(o, {item.name!r}))"
+        value = self.value(item.slot, source, "v", 1)
+        return f"{item.key!r}: {self.at(repr(item.key), value)}"
+
+    def _extra(self) -> list[str]:
+        place = self._shape.extra
+        if place is None or self._hook is not None:
+            return []
+        if place == IN_DICT:
+            test, found = f"{place!r} in o.__dict__", f"o.__dict__[{place!r}]"
+        else:
+            test = found = f"o.{place}"
+        return [f"    if {test}:", f"        w.extras(out, {found}, level + 1)"]
+
+
+class Known(dict[type, Any]):
+    """The functions met so far in one place; filled by `WriteCall.object`."""
