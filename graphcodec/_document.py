@@ -75,11 +75,16 @@ class Document:
     Args:
         wire: The outermost map.
         registry: What is known of the classes.
+
+    Attributes:
+        lenient: Whether an object of unknown type counts as one that can exist before
+            its fields do, as an `OpaqueNode` can.
     """
 
     def __init__(self, wire: dict[str, Any], registry: TypeRegistry) -> None:
         self.root: Any = wire["root"]
         self.nodes: list[Any] = wire.get("nodes", [])
+        self.lenient = False
         self._registry = registry
 
     def parts(self, value: Any, place: Place) -> list[Part]:
@@ -148,7 +153,7 @@ class Document:
             return
         shape = self._registry.by_tag(tag)
         known = {item.key: item.slot for item in shape.fields} if shape else {}
-        soft = shape is not None and shape.mutable
+        soft = self.lenient if shape is None else shape.mutable
         for key, item in value.items():
             if key in known:
                 yield Part(key, item, known[key], soft)

@@ -38,10 +38,14 @@ def order_nodes(document: Document) -> list[int]:
 
     reached = document.edges(document.root, Inside.ROOT)
     order, _ = _children_first(reached, everything)
-    order, cycle = _children_first(order, needed)
+    ordered, cycle = _children_first(order, needed)
+    if cycle is not None:
+        # What is not known here may be mutable where it is.
+        document.lenient = True
+        ordered, cycle = _children_first(order, needed)
     if cycle is not None:
         raise _cyclic(document, cycle)
-    return order
+    return ordered
 
 
 def _children_first(

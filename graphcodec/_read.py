@@ -145,6 +145,8 @@ class ReadCall:
                     return read(wire, self, number)
                 if tag == "$ref":
                     malformed("a node can't be a reference", tag)
+                if tag != "$reader" and self._program.opaque:
+                    return self.opaque(wire, number)
             elif type(wire) is list:
                 return self._fill_list(self.shells.setdefault(number, []), wire, True)
             elif type(wire) is dict and (kind := _shell_kind(wire)) is not None:
@@ -186,6 +188,9 @@ class ReadCall:
     def _empty_object(self, wire: Any) -> object:
         tag = wire.get("$type") if type(wire) is dict else None
         shape = self._program.registry.by_tag(tag) if type(tag) is str else None
+        if shape is None and self._program.opaque and type(tag) is str:
+            if not tag.startswith("$"):
+                return OpaqueNode.__new__(OpaqueNode)
         if shape is None or not shape.mutable:
             raise Unready
         if self._program.hooks.structure(shape) is not None:
@@ -276,7 +281,7 @@ class ReadCall:
         marker = next((k for k in value if k[:1] == "$"), "")
         if marker in MARKERS:
             return read_marker(marker, value)
-        return self._frozen(marker, value)
+        return self._frozen(marker, value, soft)
 
     def _fill(self, out: Any, wire: Wire, soft: bool) -> object:
         """Fill an empty dict or deque from its wire."""
@@ -310,10 +315,7 @@ class ReadCall:
             malformed("a sequence needs a list", items)
         steps = len(self._steps)
         try:
-            for index, item in enumerate(items):
-                self._steps.append(index)
-                out.append(self.walk(item, soft))
-                self._steps.pop()
+            self._add_items(out, items, soft)
         except Unready:
             if not soft:
                 raise
@@ -321,6 +323,12 @@ class ReadCall:
             out.clear()
             self.jobs.append(lambda: self._refill(out, items))
         return out
+
+    def _add_items(self, out: Any, items: list[Any], soft: bool) -> None:
+        for index, item in enumerate(items):
+            self._steps.append(index)
+            out.append(self.walk(item, soft))
+            self._steps.pop()
 
     def _fill_pairs(self, out: dict[Any, Any], pairs: Any, soft: bool) -> None:
         for key, value in self._split(pairs):
@@ -340,7 +348,7 @@ class ReadCall:
                 malformed("$dict needs [key, value] pairs", pair)
             yield pair[0], pair[1]
 
-    def _frozen(self, marker: str, value: Wire) -> object:
+    def _frozen(self, marker: str, value: Wire, soft: bool) -> object:
         """Return the value of a marker for something that must be complete."""
         if marker == "$enum":
             return self._enum(value)
@@ -348,10 +356,13 @@ class ReadCall:
         kind = kinds.get(marker)
         if kind is None or len(value) != 1:
             malformed("expected a marker that stands alone", marker)
-        items: Any = self._fill_list([], value[marker], False)
-        if kind is tuple:
-            return tuple(items)
-        return self._hashed(kind, value[marker], items)
+        wire = value[marker]
+        if type(wire) is not list:
+            malformed(f"{marker} needs a list", wire)
+        items: list[Any] = []
+        # What is hashed must be complete, hence not soft.
+        self._add_items(items, wire, soft and kind is tuple)
+        return tuple(items) if kind is tuple else self._hashed(kind, wire, items)
 
     def _hashed(self, kind: type, wire: list[object], items: list[object]) -> object:
         members = {
@@ -650,8 +661,13 @@ class ReadCall:
 
     # What is kept
 
-    def opaque(self, wire: Wire) -> OpaqueNode:
-        """Return the stand-in for an object whose class is not known."""
+    def opaque(self, wire: Wire, node: int | None = None) -> OpaqueNode:
+        """Return the stand-in for an object whose class is not known.
+
+        Args:
+            wire: Its map.
+            node: The number of the node that it is, if it is one.
+        """
         tag, version = wire["$type"], wire.get("$v", 1)
         if type(tag) is not str or type(version) is not int:
             malformed("an object needs a tag and a version", version)
@@ -660,7 +676,13 @@ class ReadCall:
             for key, value in wire.items()
             if key not in ("$type", "$v")
         }
-        return OpaqueNode(tag, version, fields)
+        shell = None if node is None else self.shells.pop(node, None)
+        if shell is None:
+            return OpaqueNode(tag, version, fields)
+        if type(shell) is not OpaqueNode:
+            malformed("an object of unknown type is part of a cycle", tag)
+        OpaqueNode.__init__(shell, tag, version, fields)
+        return shell
 
     def kept(self, wire: Any) -> object:
         """Return a value that can be written back as it came.
