@@ -2,9 +2,9 @@
 
 from collections import deque
 from collections.abc import Callable, Collection, Mapping
-from typing import Final, Self, TypeVar, cast
+from typing import TYPE_CHECKING, ClassVar, Final, Self, TypeVar, cast
 
-from attrs import Attribute, AttrsInstance, define, evolve, field, fields
+from attrs import Attribute, define, evolve, field
 
 __all__ = ["Primitive"]
 
@@ -30,6 +30,10 @@ class Primitive:  # noqa: PLW1641 - what a hash is made of, each class knows
     written. Two primitives are equal if they are of one class and their fields are
     equal; neither depth nor cycles make the comparison raise a `RecursionError`.
     """
+
+    if TYPE_CHECKING:
+        # It is an attrs class all the same.
+        __attrs_attrs__: ClassVar[tuple[Attribute[object], ...]]
 
     # Fields that a newer version wrote and this one does not know: the codec's to use.
     _unknown: Mapping[str, object] | None = field(
@@ -118,9 +122,7 @@ def _pairing(kind: type) -> Callable[[object, object], Pairs | None] | None:
 
 
 def _field_pairs(a: object, b: object) -> Pairs:
-    attributes: tuple[Attribute[object], ...] = fields(
-        cast("type[AttrsInstance]", type(a))
-    )
+    attributes = cast("Primitive", a).__attrs_attrs__
     names = [attribute.name for attribute in attributes if attribute.eq]
     return [(getattr(a, name), getattr(b, name)) for name in names]
 

@@ -272,10 +272,10 @@ def _bounds(rules: Mapping[str, object]) -> tuple[str, str]:
 def _datetime_hint(value: object) -> str:
     if isinstance(value, str):
         return "parse it first: datetime.fromisoformat(text)"
-    if isinstance(value, datetime) and value.tzinfo is None:
+    if isinstance(value, datetime) and value.utcoffset() is None:
         return "say which time zone it is in: datetime.now(timezone.utc)"
     if isinstance(value, datetime):
-        return "give it a fixed offset (datetime.timezone) and fold=0"
+        return "make it a plain datetime with a fixed offset and fold=0"
     return ""
 
 

@@ -1,5 +1,6 @@
 """The graph that crosses boundaries."""
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 from attrs import field, frozen
@@ -14,6 +15,16 @@ from graphcodec.primitives._tokenizable import Tokenizable, to_texts
 from graphcodec.primitives._tool_call import ToolCall
 
 __all__ = ["Conversation"]
+
+
+def _to_items(
+    value: Sequence[Message | ToolCall | Thought | Retrievable],
+) -> tuple[Message | ToolCall | Thought | Retrievable, ...]:
+    return to_tuple(value)
+
+
+def _to_memories(value: Sequence[Memory]) -> tuple[Memory, ...]:
+    return to_tuple(value)
 
 
 @checked
@@ -33,10 +44,10 @@ class Conversation(Primitive):
 
     id: str
     items: tuple[Message | ToolCall | Thought | Retrievable, ...] = field(
-        converter=to_tuple
+        converter=_to_items
     )
     instructions: tuple[Tokenizable, ...] = field(default=(), converter=to_texts)
-    memories: tuple[Memory, ...] = field(default=(), converter=to_tuple)
+    memories: tuple[Memory, ...] = field(default=(), converter=_to_memories)
     stash: Registry = field(
         factory=Registry, metadata=hinted("wrap it: Registry(mapping)")
     )

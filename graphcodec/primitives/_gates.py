@@ -27,7 +27,7 @@ Schema = Callable[[object], object]
 
 
 @define(eq=False, repr=False)
-class _Outcome:
+class Outcome:
     """How a gate was settled: with a value, or with an error to raise."""
 
     value: object = None
@@ -35,14 +35,14 @@ class _Outcome:
 
 
 @define(eq=False, repr=False)
-class _Settlement:
+class Settlement:
     """The live half of a gate: what came out of it, and who waits for that."""
 
     _lock: threading.Lock = field(factory=threading.Lock)
     _waiters: list[asyncio.Future[None]] = field(factory=list[asyncio.Future[None]])
-    outcome: _Outcome | None = None
+    outcome: Outcome | None = None
 
-    def settle(self, outcome: _Outcome) -> bool:
+    def settle(self, outcome: Outcome) -> bool:
         """Keep the first outcome and wake everybody; say whether it was the first."""
         with self._lock:
             if self.outcome is not None:
@@ -52,7 +52,7 @@ class _Settlement:
         for waiter in waiters:
             # A loop that was closed meanwhile has nobody left to wake.
             with contextlib.suppress(RuntimeError):
-                waiter.get_loop().call_soon_threadsafe(_wake, waiter)
+                waiter.get_loop().call_soon_threadsafe(waiter.set_result, None)
         return True
 
     async def wait(self, seconds: float | None) -> None:
@@ -67,11 +67,6 @@ class _Settlement:
         finally:
             with self._lock, contextlib.suppress(ValueError):
                 self._waiters.remove(waiter)
-
-
-def _wake(waiter: asyncio.Future[None]) -> None:
-    if not waiter.done():
-        waiter.set_result(None)
 
 
 def _new_id(value: str | None) -> str:
@@ -113,8 +108,8 @@ class TurnGate:
     _born: float = field(
         init=False, factory=time.monotonic, metadata={"graphcodec": "skip"}
     )
-    _settlement: _Settlement = field(
-        init=False, factory=_Settlement, metadata={"graphcodec": "skip"}
+    _settlement: Settlement = field(
+        init=False, factory=Settlement, metadata={"graphcodec": "skip"}
     )
 
     def __attrs_post_init__(self) -> None:
@@ -153,7 +148,7 @@ class TurnGate:
                     type_name="TurnGate",
                     value=excerpt(value),
                 ) from exc
-        return self._settlement.settle(_Outcome(value=value))
+        return self._settlement.settle(Outcome(value=value))
 
     def reject(self, exc: BaseException) -> bool:
         """Make the turn raise *exc*, and say whether this settled the gate.
@@ -170,7 +165,7 @@ class TurnGate:
                 type_name="TurnGate",
                 value=excerpt(exc),
             )
-        return not self.is_settled and self._settlement.settle(_Outcome(error=exc))
+        return not self.is_settled and self._settlement.settle(Outcome(error=exc))
 
     def abort(self, reason: str = "") -> bool:
         """Make the turn raise `GateAbortedError`; say whether this settled the gate.
@@ -211,7 +206,7 @@ class TurnGate:
             return None
         return self._born + self.timeout - time.monotonic()
 
-    def _outcome(self) -> _Outcome | None:
+    def _outcome(self) -> Outcome | None:
         """Return how the gate was settled, after a look at the clock."""
         remaining = self._remaining()
         if (
@@ -224,7 +219,7 @@ class TurnGate:
                 type_name="TurnGate",
                 value=self.timeout,
             )
-            self._settlement.settle(_Outcome(error=error))
+            self._settlement.settle(Outcome(error=error))
         return self._settlement.outcome
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:

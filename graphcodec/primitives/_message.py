@@ -1,5 +1,6 @@
 """What is said and what is thought."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import ClassVar, Literal, cast
 
@@ -24,6 +25,11 @@ __all__ = ["Message", "Thought"]
 def _role_identity(message: "Message") -> Identity:
     """Return the identity of somebody of whom nothing but the role is known."""
     return to_identity(cast("str", message.role))
+
+
+# A generic converter would leave mypy with a type variable that nothing binds.
+def _to_attachments(value: Sequence[Media]) -> tuple[Media, ...]:
+    return to_tuple(value)
 
 
 @checked
@@ -54,7 +60,7 @@ class Message(Primitive):
         converter=to_optional_text,
         metadata=hinted("leave content out if there is none"),
     )
-    attachments: tuple[Media, ...] = field(default=(), converter=to_tuple)
+    attachments: tuple[Media, ...] = field(default=(), converter=_to_attachments)
     identity: Identity = field(
         default=Factory(_role_identity, takes_self=True), converter=to_identity
     )
