@@ -362,9 +362,10 @@ codec = {n for n in codec if n.split(".")[1] not in ("primitives", "readers")}
 print("attrs" in roots, sorted(unwanted), sorted(codec))
 """
     root = str(Path(errors.__file__).parents[1])
+    path = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH")]))
     done = subprocess.run(  # noqa: S603 - our own interpreter and script
         [sys.executable, "-c", script],
-        env={**os.environ, "PYTHONPATH": root},
+        env={**os.environ, "PYTHONPATH": path},
         capture_output=True,
         text=True,
         check=True,
