@@ -1,0 +1,200 @@
+"""A local folder as a store, which symbolic links can't lead out of.
+
+Each segment of a key is opened by itself, relative to the folder before it and without
+following links, so there is no moment between a check and its use. Where the system
+has no such calls (Windows), the resolved path is compared with the root instead; there,
+somebody who can change folders of the store at the right moment can still mislead it.
+
+A hard link can't be told from a file, and is read.
+"""
+
+# pathlib has no calls relative to an open folder.
+# ruff: noqa: PTH100, PTH103, PTH114, PTH118, PTH120, PTH123
+from __future__ import annotations
+
+import os
+import stat
+import uuid
+from contextlib import contextmanager, suppress
+from errno import EACCES, ELOOP
+from typing import TYPE_CHECKING, ClassVar
+
+from graphcodec_resolvers._backends import CONTENT, Hashed, Kept
+from graphcodec_resolvers._keys import content_key
+from graphcodec_resolvers._pins import Pins, is_sha256
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterable, Iterator
+
+_INCOMING = "incoming"
+_NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
+_BINARY = getattr(os, "O_BINARY", 0)
+# A pipe that somebody put in the store must not block the one who opens it.
+_READ = os.O_RDONLY | _NO_FOLLOW | _BINARY | getattr(os, "O_NONBLOCK", 0)
+_ENTER = os.O_RDONLY | _NO_FOLLOW | getattr(os, "O_DIRECTORY", 0)
+_CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_FOLLOW | _BINARY
+
+
+class Folder:
+    """Keeps objects as files below one folder.
+
+    Args:
+        root: The folder, as an absolute path; made on the first write.
+    """
+
+    relative: ClassVar[bool] = os.open in os.supports_dir_fd
+
+    def __init__(self, root: str) -> None:
+        self._root = root
+
+    @property
+    def process(self) -> None:
+        """None: files outlive the process."""
+        return
+
+    def open(self, key: str, _pins: Pins, /) -> tuple[_File, Pins]:
+        """Open a regular file; its facts are those of the opened descriptor."""
+        with self._parent(key) as (folder, name):
+            descriptor = _open(name, folder)
+        file, facts = _File(descriptor), os.fstat(descriptor)
+        if not stat.S_ISREG(facts.st_mode):
+            file.close()
+            raise PermissionError(EACCES, "it is not a regular file")
+        return file, Pins(size=facts.st_size, mtime_ns=facts.st_mtime_ns)
+
+    def keep(self, chunks: Iterable[bytes], /) -> Kept:
+        """Write a temporary file and give it its name when it is complete."""
+        os.makedirs(self._root, exist_ok=True)
+        incoming = f"{_INCOMING}/{uuid.uuid4().hex}"
+        with self._parent(incoming, make=True) as (folder, name):
+            try:
+                kept = _spill(name, folder, chunks)
+                self._name(name, folder, kept)
+            finally:
+                with suppress(FileNotFoundError):
+                    os.unlink(name, dir_fd=folder)
+        return kept
+
+    def _name(self, temporary: str, folder: int | None, kept: Kept) -> None:
+        if self.holds(kept):
+            return
+        with self._parent(content_key(kept.sha256), make=True) as (home, name):
+            # Replaces what a crash or a stranger left there with another size.
+            os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=home)
+
+    def holds(self, kept: Kept, /) -> bool:
+        """Say whether there is a regular file of this hash and size."""
+        try:
+            with self._parent(content_key(kept.sha256)) as (folder, name):
+                facts = os.stat(name, dir_fd=folder, follow_symlinks=False)
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+        return stat.S_ISREG(facts.st_mode) and facts.st_size == kept.size
+
+    def delete(self, key: str, /) -> bool:
+        """Remove a file, or a link itself rather than what it leads to."""
+        try:
+            with self._parent(key) as (folder, name):
+                os.unlink(name, dir_fd=folder)
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+        return True
+
+    def contents(self) -> Iterator[Kept]:
+        """Yield what has a hash for its name."""
+        for _, _, names in os.walk(os.path.join(self._root, CONTENT)):
+            for name in filter(is_sha256, names):
+                with suppress(FileNotFoundError):
+                    source, facts = self.open(content_key(name), Pins())
+                    source.close()
+                    yield Kept(name, facts.size or 0)
+
+    def url(self, _key: str, _expires: float, /) -> None:
+        """Return None: nobody else could use a path of this machine."""
+        return
+
+    @contextmanager
+    def _parent(
+        self, key: str, *, make: bool = False
+    ) -> Generator[tuple[int | None, str]]:
+        """Yield the folder that holds *key*, and how the key is called in there."""
+        *folders, name = key.split("/")
+        if not self.relative:
+            yield None, self._confined(folders, name, make=make)
+            return
+        here = os.open(self._root, os.O_RDONLY)
+        try:
+            for folder in folders:
+                inner = _enter(folder, here, make=make)
+                os.close(here)
+                here = inner
+            yield here, name
+        finally:
+            os.close(here)
+
+    def _confined(self, folders: list[str], name: str, *, make: bool) -> str:
+        root = os.path.realpath(self._root)
+        home = os.path.join(root, *folders)
+        if os.path.realpath(home) != home:
+            raise PermissionError(ELOOP, "a link leads out of the store")
+        if make:
+            os.makedirs(home, exist_ok=True)
+        path = os.path.join(home, name)
+        if os.path.islink(path) or os.path.dirname(os.path.abspath(path)) != home:
+            raise PermissionError(ELOOP, "it is a symbolic link")
+        return path
+
+
+class _File:
+    """An open file, read by position: a forked child can't disturb its parent."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+
+    def read_at(self, position: int, count: int, /) -> bytes:
+        """Return up to *count* bytes from *position*."""
+        if hasattr(os, "pread"):
+            return os.pread(self._descriptor, count, position)
+        os.lseek(self._descriptor, position, os.SEEK_SET)
+        return os.read(self._descriptor, count)
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+
+def _open(name: str, folder: int | None) -> int:
+    try:
+        return os.open(name, _READ, dir_fd=folder)
+    except OSError as exc:
+        if exc.errno == ELOOP:
+            raise PermissionError(ELOOP, "it is a symbolic link") from None
+        raise
+
+
+def _enter(name: str, folder: int, *, make: bool) -> int:
+    if make:
+        with suppress(FileExistsError):
+            os.mkdir(name, dir_fd=folder)
+    try:
+        return os.open(name, _ENTER, dir_fd=folder)
+    except OSError:
+        # Systems disagree on the error for a link, so look at what it is.
+        found = os.stat(name, dir_fd=folder, follow_symlinks=False)
+        if stat.S_ISLNK(found.st_mode):
+            msg = "a symbolic link stands in the way"
+            raise PermissionError(ELOOP, msg) from None
+        raise
+
+
+def _spill(name: str, folder: int | None, chunks: Iterable[bytes]) -> Kept:
+    hashed = Hashed(chunks)
+    descriptor = os.open(name, _CREATE, 0o666, dir_fd=folder)
+    with open(descriptor, "wb") as file:
+        file.writelines(hashed)
+        file.flush()
+        # The name must never outlive a power cut that the bytes did not survive.
+        os.fsync(descriptor)
+    return hashed.kept()

@@ -1,0 +1,334 @@
+"""Handles to objects in stores: local folders, memory and what else fsspec reaches.
+
+A locator names a store by its alias and an object by its key; what the alias stands
+for is bound by each process that opens the handle.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from types import MappingProxyType
+from typing import TYPE_CHECKING, BinaryIO, ClassVar, Final, Literal, TypeAlias, cast
+
+from graphcodec.errors import (
+    InvalidValueError,
+    ResolverDeniedError,
+    StorageError,
+    UndecodableValueError,
+    UnencodableValueError,
+)
+from graphcodec.readers import JSON, Reader, ReaderDescriptor
+from graphcodec_resolvers._backends import CONTENT, Backend, Kept
+from graphcodec_resolvers._keys import content_key, key_problem
+from graphcodec_resolvers._objects import bind
+from graphcodec_resolvers._pins import (
+    PIN_CHECKS,
+    Check,
+    Pins,
+    check_locator,
+    is_text,
+)
+from graphcodec_resolvers._process import PerProcess
+from graphcodec_resolvers._stored import SCHEME, FsspecReader, store_place
+from graphcodec_resolvers._streams import (
+    BLOCK,
+    Source,
+    sha256_of,
+)
+
+if TYPE_CHECKING:
+    # fsspec has neither annotations nor stubs.
+    from collections.abc import Callable, Iterator, Mapping
+
+    from fsspec import AbstractFileSystem  # pyright: ignore[reportMissingTypeStubs]
+
+    from graphcodec_resolvers._places import Place
+
+Pin: TypeAlias = Literal["none", "stat", "content"]
+Stores: TypeAlias = "Mapping[str, str | FsspecStore | Callable[[], FsspecStore]]"
+
+_CHECKS: Final[Mapping[str, Check]] = MappingProxyType(
+    {
+        "store": lambda value: isinstance(value, str),
+        "key": lambda value: isinstance(value, str),
+        **PIN_CHECKS,
+        "process": is_text,
+    }
+)
+
+
+class FsspecStore:
+    """Keeps bytes in a folder, in memory or in whatever else fsspec reaches.
+
+    What it writes lies under ``sha256/``, named by its content, so writing the same
+    bytes again changes nothing, nor does running a program again that was killed.
+    Handles name the store by *alias*; where it is and how it is reached is never
+    written.
+
+    Objects in memory can't be opened by another process, not even by a forked one.
+
+    Args:
+        root: A local path, a URL such as ``memory://media``, or a file system of
+            fsspec with a path in it.
+        alias: The name by which other processes know the store.
+        options: Options for the file system of a URL: endpoints, credentials.
+
+    Raises:
+        InvalidValueError: If an argument is not what it should be.
+    """
+
+    __slots__ = ("__weakref__", "_alias", "_backend", "_options", "_root")
+
+    def __init__(
+        self,
+        root: str | os.PathLike[str] | tuple[AbstractFileSystem, str],
+        *,
+        alias: str,
+        options: Mapping[str, object] | None = None,
+    ) -> None:
+        if not alias or not alias.isprintable():
+            raise InvalidValueError("alias: must be a printable name", value=alias)
+        self._alias = alias
+        self._root = cast("object", root) if isinstance(root, tuple) else _local(root)
+        self._options = dict(options or {})
+        made_in = os.getpid()
+        self._backend = PerProcess(
+            lambda: bind(self._root, self._options, made_in)  # type: ignore[arg-type]
+        )
+
+    @property
+    def alias(self) -> str:
+        """The name by which handles know the store."""
+        return self._alias
+
+    def backend(self) -> Backend:
+        """Return the live binding of this process; made on first use."""
+        return self._backend.get()
+
+    def write(
+        self, data: bytes | BinaryIO | Reader, *, media_type: str | None = None
+    ) -> FsspecReader:
+        """Keep *data* under its hash; the same bytes are kept once.
+
+        Nobody sees a part of it: the key appears when all bytes are there. A stream
+        is read from where it stands to its end, in constant memory except for stores
+        in memory.
+
+        Args:
+            data: The content, or something to read it from.
+            media_type: The MIME type, for stores that keep one.
+
+        Raises:
+            StorageError: If the store could not keep it.
+            ResolverDeniedError: If the store may not be written.
+            InvalidValueError: If *data* gives something other than bytes.
+        """
+        del media_type  # neither a folder nor memory has a place for it
+        chunks = _chunks(data)
+        with store_place(self._alias, CONTENT).mapped(StorageError):
+            backend = self.backend()
+            kept = backend.keep(chunks)
+        return self._bound(self._locator(kept, backend.process))
+
+    def delete(self, item: Reader | ReaderDescriptor) -> bool:
+        """Forget *item*; say whether it was there.
+
+        Args:
+            item: A reader or descriptor of this store; of any other, nothing is
+                deleted.
+
+        Raises:
+            ResolverDeniedError: If the key is out of bounds, or may not be deleted.
+        """
+        descriptor = item.describe() if isinstance(item, Reader) else item
+        if descriptor is None or descriptor.scheme != SCHEME:
+            return False
+        locator = descriptor.locator
+        key = locator.get("key")
+        if locator.get("store") != self._alias or not isinstance(key, str):
+            return False
+        place = self._admitted(key)
+        with place.mapped(StorageError):
+            backend = self.backend()
+            if locator.get("process") not in {None, backend.process}:
+                return False
+            return backend.delete(key)
+
+    def descriptors(self) -> Iterator[ReaderDescriptor]:
+        """Yield a descriptor for everything that `write` has kept.
+
+        Objects that somebody else put there are not listed: they are not ours to
+        collect.
+        """
+        with store_place(self._alias, CONTENT).mapped(StorageError):
+            backend = self.backend()
+            for kept in backend.contents():
+                locator = self._locator(kept, backend.process)
+                yield ReaderDescriptor(SCHEME, locator)
+
+    def reader(self, key: str, *, pin: Pin = "stat") -> FsspecReader:
+        """Return a reader for an object that is already there.
+
+        Args:
+            key: Its path below the root.
+            pin: What a later `open` insists on: nothing (``"none"``); what the store
+                tells without reading, such as size and time (``"stat"``); or the
+                hash, for which the object is read once now (``"content"``).
+
+        Raises:
+            HandleNotFoundError: If nothing is there.
+            ResolverDeniedError: If the key is out of bounds, or not readable.
+            InvalidValueError: If *pin* is something else.
+        """
+        if pin not in {"none", "stat", "content"}:
+            msg = f"pin: must be 'none', 'stat' or 'content', not {pin!r}"
+            raise InvalidValueError(msg)
+        place = self._admitted(key)
+        with place.mapped():
+            backend = self.backend()
+            source, found = backend.open(key, Pins())
+            try:
+                pins = _pinned(source, found, pin, lasting=backend.process is None)
+            finally:
+                source.close()
+        locator: dict[str, JSON] = {"store": self._alias, "key": key, **pins.fields()}
+        return self._bound(_local_to(locator, backend.process))
+
+    def _admitted(self, key: str) -> Place:
+        place = store_place(self._alias, key)
+        if problem := key_problem(key):
+            raise place.error(ResolverDeniedError, problem)
+        return place
+
+    def _locator(self, kept: Kept, process: str | None) -> dict[str, JSON]:
+        key = content_key(kept.sha256)
+        pins = Pins(size=kept.size, sha256=kept.sha256).fields()
+        return _local_to({"store": self._alias, "key": key, **pins}, process)
+
+    def _bound(self, locator: dict[str, JSON]) -> FsspecReader:
+        return FsspecReader(ReaderDescriptor(SCHEME, locator), lambda: self)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        if self._options or not isinstance(self._root, str):
+            raise UnencodableValueError(
+                f"store {self._alias!r} holds a live file system or its options",
+                hint="pickle a function that makes the store, and call it over there",
+                alias=self._alias,
+            )
+        return partial(FsspecStore, alias=self._alias), (self._root,)
+
+    def __repr__(self) -> str:
+        return f"FsspecStore(alias={self._alias!r})"
+
+
+class FsspecResolver:
+    """Re-opens handles to the stores that it knows by alias.
+
+    Nothing but the alias and the key is taken from a handle; keys can't lead out of
+    the store.
+
+    Args:
+        stores: For each alias, a local path or URL, a store, or a function that makes
+            the store. A function is called when a handle is opened for the first time,
+            once in each process.
+    """
+
+    __slots__ = ("_given", "_stores")
+
+    tags: ClassVar[tuple[str, str]] = (f"media:{SCHEME}", f"spool:{SCHEME}")
+
+    def __init__(self, stores: Stores) -> None:
+        self._given = dict(stores)
+        self._stores = {
+            alias: PerProcess(partial(_made, alias, given))
+            for alias, given in self._given.items()
+        }
+
+    def resolve(self, descriptor: ReaderDescriptor, /) -> FsspecReader | None:
+        """Return a lazy reader, or None for a scheme or an alias it does not know.
+
+        Raises:
+            UndecodableValueError: If the locator has unknown fields or odd values.
+        """
+        if descriptor.scheme != SCHEME:
+            return None
+        alias = descriptor.locator.get("store")
+        if not isinstance(alias, str) or "key" not in descriptor.locator:
+            msg = "a locator of scheme 'fsspec' must name a store and a key"
+            raise UndecodableValueError(msg, tag=SCHEME)
+        if alias not in self._stores:
+            return None
+        check_locator(SCHEME, descriptor.locator, _CHECKS)
+        return FsspecReader(descriptor, self._stores[alias].get)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return FsspecResolver, (self._given,)
+
+    def __repr__(self) -> str:
+        return f"FsspecResolver({', '.join(map(repr, sorted(self._given)))})"
+
+
+def _made(
+    alias: str, given: str | FsspecStore | Callable[[], FsspecStore]
+) -> FsspecStore:
+    if isinstance(given, FsspecStore):
+        return given
+    if not callable(given):
+        return FsspecStore(given, alias=alias)
+    try:
+        return given()
+    except Exception as exc:
+        # The function is the application's, and so is its error.
+        exc.add_note(f"raised while making the store {alias!r}")
+        raise
+
+
+def _local(root: str | os.PathLike[str]) -> str:
+    """Return a URL as it is, and a path as an absolute one."""
+    text = os.fspath(root)
+    for prefix in ("file://", "local://"):
+        text = text.removeprefix(prefix)
+    if "://" in text:
+        return text
+    return os.path.abspath(os.path.expanduser(text))  # noqa: PTH100, PTH111 - of str
+
+
+def _chunks(data: object) -> Iterator[bytes]:
+    if isinstance(data, Reader):
+        yield from data.iter_bytes()
+    elif isinstance(data, bytes | bytearray | memoryview):
+        view = memoryview(cast("bytes", data)).cast("B")
+        for start in range(0, len(view), BLOCK):
+            yield bytes(view[start : start + BLOCK])
+    else:
+        yield from _read(data)
+
+
+def _read(data: object) -> Iterator[bytes]:
+    read = getattr(data, "read", None)
+    while chunk := read(BLOCK) if callable(read) else data:
+        if not isinstance(chunk, bytes):
+            kind = type(data).__name__
+            msg = f"data: must be bytes, a binary stream or a Reader, not {kind}"
+            raise InvalidValueError(msg, type_name=kind)
+        yield chunk
+
+
+def _pinned(source: Source, found: Pins, pin: Pin, *, lasting: bool) -> Pins:
+    if pin == "none":
+        return Pins()
+    if pin == "stat" and lasting:
+        return found
+    # Nothing tells that an object in memory was written to in place, but its bytes.
+    digest = sha256_of(source)
+    return Pins(**{**found.fields(), "sha256": digest})  # type: ignore[arg-type]
+
+
+def _local_to(locator: dict[str, JSON], process: str | None) -> dict[str, JSON]:
+    return locator if process is None else {**locator, "process": process}
+
+
+# Pickles and tracebacks show the public path of a name.
+for _public in (FsspecStore, FsspecResolver):
+    _public.__module__ = "graphcodec_resolvers"

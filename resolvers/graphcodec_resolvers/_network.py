@@ -1,0 +1,190 @@
+"""Connections that go to the address that was checked.
+
+A check of the name in a URL proves nothing: names resolve to what their owner likes,
+and to something else the next time. So the name is resolved once, all its addresses
+are checked, and the connection is made to one of these; the certificate and the Host
+header still go by the name.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import time
+import weakref
+from typing import TYPE_CHECKING, cast
+
+import httpcore
+import httpx
+
+from graphcodec_resolvers._addresses import is_public
+
+if TYPE_CHECKING:
+    import ssl
+    from collections.abc import Iterable, Iterator
+
+
+class ForbiddenAddressError(Exception):
+    """A host has an address that the policy does not let us connect to."""
+
+
+class Network:
+    """What reaches the outside; tests put another in its place."""
+
+    def addresses(self, host: str, port: int) -> list[str]:
+        """Return the addresses of *host*, in the order of preference.
+
+        Args:
+            host: A name or address.
+            port: The port that will be used.
+        """
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+
+    def admits(self, address: str) -> bool:
+        """Say whether a strict policy lets us connect to *address*.
+
+        Args:
+            address: An IP address.
+        """
+        return is_public(address)
+
+    def connect(
+        self, address: str, port: int, timeout: float | None
+    ) -> httpcore.NetworkStream:
+        """Return a connection.
+
+        Args:
+            address: An IP address that was checked.
+            port: The port.
+            timeout: How long to wait, in seconds.
+        """
+        return httpcore.SyncBackend().connect_tcp(address, port, timeout)
+
+    def trust(self) -> ssl.SSLContext:
+        """Return what decides which certificates are good."""
+        return httpx.create_ssl_context(trust_env=False)
+
+    def sleep(self, seconds: float) -> None:
+        """Wait.
+
+        Args:
+            seconds: How long.
+        """
+        time.sleep(seconds)
+
+
+def vetted_addresses(
+    network: Network, host: str, port: int, *, allow_private: bool
+) -> list[str]:
+    """Return the addresses of *host* if every one of them may be used.
+
+    Args:
+        network: Resolves the name.
+        host: A name or address.
+        port: The port that will be used.
+        allow_private: Whether all addresses are good.
+
+    Raises:
+        ForbiddenAddressError: If one may not be used; a mixed answer is a trick.
+        httpcore.ConnectError: If the name has no address.
+    """
+    try:
+        addresses = network.addresses(host, port)
+    except (OSError, UnicodeError):
+        addresses = []
+    if not addresses:
+        raise httpcore.ConnectError("the host has no address")
+    if not allow_private and not all(map(network.admits, addresses)):
+        raise ForbiddenAddressError
+    return addresses
+
+
+class _VettedBackend(httpcore.NetworkBackend):
+    """Connects to addresses that were checked, whatever the name is."""
+
+    def __init__(self, network: Network, *, allow_private: bool) -> None:
+        self._network = network
+        self._allow_private = allow_private
+
+    def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
+    ) -> httpcore.NetworkStream:
+        """Resolve, check, and connect to the first address that answers."""
+        del local_address, socket_options
+        addresses = vetted_addresses(
+            self._network, host, port, allow_private=self._allow_private
+        )
+        for address in addresses[:-1]:
+            try:
+                return self._network.connect(address, port, timeout)
+            except (httpcore.ConnectError, httpcore.ConnectTimeout):
+                continue
+        return self._network.connect(addresses[-1], port, timeout)
+
+
+class _Body(httpx.SyncByteStream):
+    """The body of a response of httpcore, as httpx wants it."""
+
+    def __init__(self, stream: Iterable[bytes]) -> None:
+        self._stream = stream
+
+    def __iter__(self) -> Iterator[bytes]:
+        yield from self._stream
+
+    def close(self) -> None:
+        close = getattr(self._stream, "close", None)
+        if close is not None:
+            close()
+
+
+class VettedTransport(httpx.BaseTransport):
+    """Sends requests over a pool of vetted connections; reads no environment.
+
+    Args:
+        network: Resolves and connects.
+        allow_private: Whether all addresses are good.
+    """
+
+    def __init__(self, network: Network, *, allow_private: bool) -> None:
+        self._pool = httpcore.ConnectionPool(
+            ssl_context=network.trust(),
+            max_connections=None,
+            max_keepalive_connections=8,
+            keepalive_expiry=15.0,
+            network_backend=_VettedBackend(network, allow_private=allow_private),
+        )
+        # A child that was forked must not say goodbye on its parent's connections.
+        self._closing = weakref.finalize(self, _close_pool, self._pool, os.getpid())
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        """Send *request*; errors are those of httpcore."""
+        response = self._pool.handle_request(
+            httpcore.Request(
+                request.method,
+                httpcore.URL(
+                    scheme=request.url.raw_scheme,
+                    host=request.url.raw_host,
+                    port=request.url.port,
+                    target=request.url.raw_path,
+                ),
+                headers=request.headers.raw,
+                extensions=request.extensions,
+            )
+        )
+        body = _Body(cast("Iterable[bytes]", response.stream))
+        return httpx.Response(response.status, headers=response.headers, stream=body)
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._closing()
+
+
+def _close_pool(pool: httpcore.ConnectionPool, made_in: int) -> None:
+    if made_in == os.getpid():
+        pool.close()

@@ -1,0 +1,317 @@
+"""Whatever fsspec reaches, as a store: the one module that touches fsspec."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import tempfile
+import uuid
+from errno import EACCES, ESTALE
+from functools import cache
+from typing import IO, TYPE_CHECKING, Protocol, cast
+
+from graphcodec.errors import InvalidValueError
+from graphcodec_resolvers._backends import CONTENT, Backend, Hashed, Kept
+from graphcodec_resolvers._folder import Folder
+from graphcodec_resolvers._keys import content_key
+from graphcodec_resolvers._pins import Pins, is_sha256, is_text
+from graphcodec_resolvers._process import PerProcess
+from graphcodec_resolvers._streams import BLOCK
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from datetime import datetime
+
+_IN_MEMORY = 8 << 20
+
+_memory_of = PerProcess(lambda: uuid.uuid4().hex)
+
+
+class FileSystem(Protocol):
+    """The part of fsspec's file systems that is used here."""
+
+    protocol: str | tuple[str, ...]
+    async_impl: bool
+    storage_args: tuple[object, ...]
+    storage_options: Mapping[str, object]
+
+    def info(self, path: str, /) -> Mapping[str, object]:
+        """Return facts about one object."""
+        ...
+
+    def ls(self, path: str, /, *, detail: bool) -> list[Mapping[str, object]]:
+        """Return facts about the objects in a folder, or about one object."""
+        ...
+
+    def find(self, path: str, /, *, detail: bool) -> Mapping[str, Mapping[str, object]]:
+        """Return facts about all objects below a folder."""
+        ...
+
+    def open(self, path: str, mode: str, /) -> IO[bytes]:
+        """Open an object."""
+        ...
+
+    def cat_file(self, path: str, /, *, start: int, end: int) -> bytes:
+        """Return a range of an object."""
+        ...
+
+    def pipe_file(self, path: str, value: bytes, /) -> None:
+        """Write an object in one go."""
+        ...
+
+    def makedirs(self, path: str, /, *, exist_ok: bool) -> None:
+        """Make a folder and those above it."""
+        ...
+
+    def rm_file(self, path: str, /) -> None:
+        """Remove an object."""
+        ...
+
+    def created(self, path: str, /) -> datetime:
+        """Return when an object was made."""
+        ...
+
+    def sign(self, path: str, /, *, expiration: int) -> str:
+        """Return a URL that anybody can use for a while."""
+        ...
+
+
+class _Directory(Protocol):
+    """A file system that is a folder of another one."""
+
+    fs: FileSystem
+    path: str
+
+
+class _File:
+    """An open object of fsspec."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+
+    def read_at(self, position: int, count: int, /) -> bytes:
+        """Return up to *count* bytes from *position*."""
+        self._file.seek(position)
+        return self._file.read(count)
+
+    def close(self) -> None:
+        """Close the object."""
+        self._file.close()
+
+
+class Objects:
+    """Keeps objects below a prefix of any file system.
+
+    Args:
+        fs: The file system.
+        root: The prefix, as the file system spells paths.
+    """
+
+    process: str | None = None
+
+    def __init__(self, fs: FileSystem, root: str) -> None:
+        self._fs = fs
+        self._prefix = root if root in {"", "/"} else root.rstrip("/") + "/"
+
+    def open(self, key: str, _pins: Pins, /) -> tuple[_File | _Memory, Pins]:
+        """Open an object; its facts are asked for just before."""
+        path = self._path(key)
+        facts = self._facts(path)
+        return _File(self._fs.open(path, "rb")), facts
+
+    def keep(self, chunks: Iterable[bytes], /) -> Kept:
+        """Spool the content on this machine, then write it under its hash."""
+        with tempfile.SpooledTemporaryFile(_IN_MEMORY) as spool:
+            hashed = Hashed(chunks)
+            spool.writelines(hashed)
+            kept = hashed.kept()
+            if not self.holds(kept):
+                spool.seek(0)
+                self._upload(cast("IO[bytes]", spool), content_key(kept.sha256))
+        return kept
+
+    def _upload(self, spool: IO[bytes], key: str) -> None:
+        path = self._path(key)
+        self._fs.makedirs(path.rpartition("/")[0], exist_ok=True)
+        with self._fs.open(path, "wb") as target:
+            while chunk := spool.read(BLOCK):
+                target.write(chunk)
+
+    def holds(self, kept: Kept, /) -> bool:
+        """Say whether there is an object of this hash and size."""
+        try:
+            facts = self._facts(self._path(content_key(kept.sha256)))
+        except (FileNotFoundError, PermissionError):
+            return False
+        return facts.size == kept.size
+
+    def delete(self, key: str, /) -> bool:
+        """Remove an object."""
+        path = self._path(key)
+        try:
+            self._facts(path)
+            self._fs.rm_file(path)
+        except FileNotFoundError:
+            return False
+        return True
+
+    def contents(self) -> Iterator[Kept]:
+        """Yield what has a hash for its name."""
+        for path, info in self._fs.find(self._path(CONTENT), detail=True).items():
+            name = path.rpartition("/")[2]
+            if is_sha256(name):
+                yield Kept(name, _pins(info).size or 0)
+
+    def url(self, key: str, expires: float, /) -> str | None:
+        """Return a signed URL, if the file system can make one."""
+        try:
+            return self._fs.sign(self._path(key), expiration=round(expires))
+        except NotImplementedError:
+            return None
+
+    def _path(self, key: str) -> str:
+        return f"{self._prefix}{key}"
+
+    def _facts(self, path: str) -> Pins:
+        info = self._fs.info(path)
+        if info.get("type") != "file":
+            raise PermissionError(EACCES, "it is not an object")
+        return _pins(info)
+
+
+class MemoryObjects(Objects):
+    """Keeps objects in the memory of this process.
+
+    Args:
+        fs: The file system.
+        root: The prefix.
+        process: The id of this process and file system.
+    """
+
+    def __init__(self, fs: FileSystem, root: str, *, process: str) -> None:
+        super().__init__(fs, root)
+        self.process = process
+
+    def open(self, key: str, _pins: Pins, /) -> tuple[_File | _Memory, Pins]:
+        """Open an object without its shared position."""
+        path = self._path(key)
+        facts = self._facts(path)
+        return _Memory(self._fs, path, facts), facts
+
+    def _upload(self, spool: IO[bytes], key: str) -> None:
+        # Opened for writing, the object would be there before its bytes are.
+        self._fs.pipe_file(self._path(key), spool.read())
+
+    def _facts(self, path: str) -> Pins:
+        # Not info(): that looks at every name in the store.
+        found = [item for item in self._fs.ls(path, detail=True) if _names(item, path)]
+        if not found:
+            raise FileNotFoundError(path)
+        made = self._fs.created(path).isoformat()
+        return Pins(size=_pins(found[0]).size, etag=made)
+
+
+class _Memory:
+    """An object in memory.
+
+    All who open one get the same file, with one position; so ranges are asked for.
+    """
+
+    def __init__(self, fs: FileSystem, path: str, facts: Pins) -> None:
+        self._fs = fs
+        self._path = path
+        self._facts = facts
+
+    def read_at(self, position: int, count: int, /) -> bytes:
+        """Return up to *count* bytes from *position*, none once it was replaced."""
+        data = self._fs.cat_file(self._path, start=position, end=position + count)
+        if self._fs.created(self._path).isoformat() != self._facts.etag:
+            raise OSError(ESTALE, "it was replaced while it was read")
+        return data
+
+    def close(self) -> None:
+        """Do nothing: there is nothing to close."""
+
+
+def _names(item: Mapping[str, object], path: str) -> bool:
+    name = str(item["name"])
+    return item.get("type") == "file" and name.strip("/") == path.strip("/")
+
+
+def _pins(info: Mapping[str, object]) -> Pins:
+    size = info.get("size")
+    etag = info.get("ETag", info.get("etag"))
+    return Pins(
+        size=size if isinstance(size, int) else None,
+        etag=cast("str", etag) if is_text(etag) else None,
+    )
+
+
+def bind(
+    root: str | tuple[object, str], options: Mapping[str, object], made_in: int
+) -> Backend:
+    """Return the backend for the root of a store, in this process.
+
+    Args:
+        root: A path, a URL, or a file system with a path. It is the application's:
+            nothing that was decoded ever gets here.
+        options: For the file system that a URL names.
+        made_in: The id of the process in which a given file system was made.
+    """
+    if isinstance(root, str) and "://" not in root:
+        return Folder(root)
+    _heal_forks()
+    if isinstance(root, str):
+        return _backend(*_from_url(root, options))
+    fs = cast("FileSystem", root[0])
+    fs = fs if made_in == os.getpid() else _remade(fs)
+    return _backend(fs, root[1].rpartition("://")[2])
+
+
+@cache
+def _heal_forks() -> None:
+    """Give forked children a new lock and event loop of fsspec.
+
+    fsspec means to do so itself, but resets a variable that nobody reads: a child
+    forked while a thread holds the lock would wait for ever.
+    """
+    if hasattr(os, "register_at_fork"):
+        asyn = importlib.import_module("fsspec.asyn")
+        os.register_at_fork(after_in_child=asyn.reset_lock)
+
+
+def _from_url(url: str, options: Mapping[str, object]) -> tuple[FileSystem, str]:
+    core = importlib.import_module("fsspec.core")
+    # An instance of our own: the shared ones keep credentials, listings and event
+    # loops of whoever made them first.
+    try:
+        fs, path = core.url_to_fs(
+            url, skip_instance_cache=True, use_listings_cache=False, **options
+        )
+    except ValueError:
+        msg = "root: fsspec knows no file system for this URL"
+        raise InvalidValueError(msg) from None
+    return cast("FileSystem", fs), cast("str", path)
+
+
+def _remade(fs: FileSystem) -> FileSystem:
+    """Return *fs* as it is, or made anew if it owns a connection of the parent."""
+    if not fs.async_impl:
+        return fs
+    options = {**fs.storage_options, "skip_instance_cache": True}
+    return type(fs)(*fs.storage_args, **options)
+
+
+def _backend(fs: FileSystem, root: str) -> Backend:
+    protocols = (fs.protocol,) if isinstance(fs.protocol, str) else fs.protocol
+    if "dir" in protocols:
+        # Looked through, so that what is said of folders holds behind it as well.
+        outer = cast("_Directory", fs)
+        return _backend(outer.fs, "/".join(filter(None, (outer.path, root.strip("/")))))
+    if "file" in protocols:
+        return Folder(os.path.abspath(root))  # noqa: PTH100 - fsspec works with str
+    if "memory" in protocols:
+        own = not getattr(fs, "global_store", True)
+        process = _memory_of.get() + (f"-{id(fs):x}" if own else "")
+        return MemoryObjects(fs, root, process=process)
+    return Objects(fs, root)
