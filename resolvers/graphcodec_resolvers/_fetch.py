@@ -12,6 +12,7 @@ import httpx
 
 from graphcodec.errors import GraphCodecError, HandleError, ResolverDeniedError
 from graphcodec_resolvers._network import (
+    DEADLINE,
     ForbiddenAddressError,
     Network,
     VettedTransport,
@@ -106,15 +107,21 @@ class Budget:
     def waiting(self) -> Generator[None]:
         """Count the time inside, and raise after it if there is none left."""
         began = time.monotonic()
+        token = DEADLINE.set(began + self._timeout - self._waited)
         try:
             yield
-        finally:
+        except TIMEOUTS:
             self._waited += time.monotonic() - began
+            self.check()
+            raise
+        finally:
+            DEADLINE.reset(token)
+        self._waited += time.monotonic() - began
         self.check()
 
     def check(self) -> None:
         """Raise if the time is up."""
-        if self._waited > self._timeout:
+        if self._waited >= self._timeout:
             raise self._place.error(
                 HandleError,
                 f"it took longer than the {self._timeout:g} seconds allowed",

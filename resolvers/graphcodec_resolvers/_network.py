@@ -8,11 +8,13 @@ header still go by the name.
 
 from __future__ import annotations
 
+import math
 import os
 import socket
 import time
 import weakref
-from typing import TYPE_CHECKING, cast
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Protocol, cast
 
 import httpcore
 import httpx
@@ -22,6 +24,10 @@ from graphcodec_resolvers._addresses import is_public
 if TYPE_CHECKING:
     import ssl
     from collections.abc import Iterable, Iterator
+
+
+DEADLINE: ContextVar[float] = ContextVar("DEADLINE", default=math.inf)
+"""When the request that this thread waits for must be over, on the monotonic clock."""
 
 
 class ForbiddenAddressError(Exception):
@@ -100,6 +106,45 @@ def vetted_addresses(
     return addresses
 
 
+class _TimedStream(httpcore.NetworkStream):
+    """A connection that keeps the deadline of whoever uses it at the moment.
+
+    httpcore limits each single read, so a server that sends a byte of a header now and
+    then could hold us for hours.
+    """
+
+    def __init__(self, stream: httpcore.NetworkStream) -> None:
+        self._stream = stream
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        return self._stream.read(max_bytes, _left(timeout, httpcore.ReadTimeout))
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        self._stream.write(buffer, _left(timeout, httpcore.WriteTimeout))
+
+    def close(self) -> None:
+        self._stream.close()
+
+    def start_tls(
+        self,
+        ssl_context: ssl.SSLContext,
+        server_hostname: str | None = None,
+        timeout: float | None = None,
+    ) -> httpcore.NetworkStream:
+        left = _left(timeout, httpcore.ConnectTimeout)
+        return _TimedStream(self._stream.start_tls(ssl_context, server_hostname, left))
+
+    def get_extra_info(self, info: str) -> object:
+        return self._stream.get_extra_info(info)
+
+
+def _left(timeout: float | None, late: type[httpcore.TimeoutException]) -> float:
+    left = DEADLINE.get() - time.monotonic()
+    if left <= 0:
+        raise late
+    return left if timeout is None else min(timeout, left)
+
+
 class _VettedBackend(httpcore.NetworkBackend):
     """Connects to addresses that were checked, whatever the name is."""
 
@@ -122,10 +167,20 @@ class _VettedBackend(httpcore.NetworkBackend):
         )
         for address in addresses[:-1]:
             try:
-                return self._network.connect(address, port, timeout)
+                return self._connect(address, port, timeout)
             except (httpcore.ConnectError, httpcore.ConnectTimeout):
                 continue
-        return self._network.connect(addresses[-1], port, timeout)
+        return self._connect(addresses[-1], port, timeout)
+
+    def _connect(
+        self, address: str, port: int, timeout: float | None
+    ) -> httpcore.NetworkStream:
+        left = _left(timeout, httpcore.ConnectTimeout)
+        return _TimedStream(self._network.connect(address, port, left))
+
+
+class _Closing(Protocol):
+    def close(self) -> None: ...
 
 
 class _Body(httpx.SyncByteStream):
@@ -138,9 +193,7 @@ class _Body(httpx.SyncByteStream):
         yield from self._stream
 
     def close(self) -> None:
-        close = getattr(self._stream, "close", None)
-        if close is not None:
-            close()
+        cast("_Closing", self._stream).close()
 
 
 class VettedTransport(httpx.BaseTransport):

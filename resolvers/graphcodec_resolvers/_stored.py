@@ -152,8 +152,8 @@ class FsspecReader(Reader):
         if problem is None:
             return
         # Copied or touched, it may have another name and time, and be the same still.
-        same_size = self._pins.size in {None, found.size}
-        if same_size and self._pins.sha256 == sha256_of(source):
+        hopeful = self._pins.sha256 and self._pins.size in {None, found.size}
+        if hopeful and self._pins.sha256 == sha256_of(source):
             return
         raise self._place.stale(problem)
 

@@ -95,9 +95,6 @@ class PinnedStream(io.RawIOBase):
 
     def readinto(self, buffer: WriteableBuffer, /) -> int:
         """Fill *buffer* as far as the source gives bytes in one go."""
-        if self.closed:
-            msg = "I/O operation on closed file."
-            raise ValueError(msg)
         view = memoryview(buffer).cast("B")
         with self._place.mapped():
             data = self._next(len(view))

@@ -52,5 +52,19 @@ class ForbiddenFileSystem:
         raise PermissionError(13, "Forbidden", path)
 
 
+class RemoteFileSystem:
+    """A file system that holds a connection."""
+
+    protocol = "remote"
+    async_impl = True
+
+    def __init__(
+        self, host: str, *, token: str, skip_instance_cache: bool = False
+    ) -> None:
+        self.given = (host, token, skip_instance_cache)
+        self.storage_args = (host,)
+        self.storage_options = {"token": token}
+
+
 FORBIDDEN: FileSystem = ForbiddenFileSystem()
 PLAIN: FileSystem = PlainFileSystem()

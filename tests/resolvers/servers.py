@@ -161,6 +161,11 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(bytes([byte]))
             time.sleep(0.02)
 
+    def _drip_headers(self, _rest: str) -> None:
+        for byte in b"HTTP/1.1 200 OK\r\nX: " + b"y" * 1000:
+            self.wfile.write(bytes([byte]))
+            time.sleep(0.02)
+
     def _silent(self, _rest: str) -> None:
         time.sleep(1)
         self.close_connection = True

@@ -33,10 +33,12 @@ from graphcodec.readers import (
     Resolver,
 )
 from graphcodec_resolvers import FsspecReader, FsspecResolver, FsspecStore
+from graphcodec_resolvers._objects import bind
 from tests.resolvers.filesystems import (
     FORBIDDEN,
     PLAIN,
     FileSystem,
+    RemoteFileSystem,
     filesystem,
     split,
 )
@@ -97,6 +99,7 @@ def test_it_keeps_the_contracts(store: FsspecStore) -> None:
     """It is a byte store, and its readers are readers."""
     reader = store.write(DATA)
 
+    assert store.alias == "media"
     assert isinstance(store, ByteStore)
     assert isinstance(reader, FsspecReader)
     assert isinstance(FsspecResolver({}), Resolver)
@@ -602,6 +605,27 @@ def test_memory_replaced_while_it_is_read_is_stale() -> None:
         with pytest.raises(StaleHandleError, match="replaced while"):
             stream.read()
     fs.rm("/tests/replaced", recursive=True)
+
+
+def test_file_systems_with_connections_are_made_anew_in_a_child() -> None:
+    """One that was given is used where it was made; its connections stay there."""
+    fs = filesystem("memory")
+    kept = bind((fs, "x"), {}, os.getpid())
+    inherited = bind((fs, "x"), {}, -1)
+    remote = RemoteFileSystem("host", token="secret")  # noqa: S106 - not a real one
+    remade = bind((cast("object", remote), "x"), {}, -1)
+
+    assert vars(kept)["_fs"] is vars(inherited)["_fs"] is fs
+    assert vars(remade)["_fs"] is not remote
+    assert vars(remade)["_fs"].given == ("host", "secret", True)
+
+
+def test_folders_are_not_objects(store: FsspecStore, root: Root) -> None:
+    """A prefix of keys has no bytes."""
+    put(root, "folder/a", b"1")
+
+    with pytest.raises((ResolverDeniedError, HandleNotFoundError), match="'folder'"):
+        store.reader("folder")
 
 
 def test_links_behind_a_dir_file_system_are_refused(tmp_path: Path) -> None:

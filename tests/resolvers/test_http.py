@@ -5,6 +5,7 @@ import hashlib
 import io
 import multiprocessing
 import pickle
+import sys
 from typing import TYPE_CHECKING
 
 import httpx
@@ -156,6 +157,8 @@ def test_a_stream_reads_seeks_and_ends(
         assert stream.read(4) == DATA[:4]
         assert stream.seek(len(DATA) + 5) == len(DATA) + 5
         assert stream.read() == b""
+    with pytest.raises(ValueError, match="closed file"):
+        stream.read()
 
 
 def test_a_stream_is_not_read_ahead(
@@ -373,6 +376,14 @@ def test_a_resolver_with_secrets_does_not(make: Callable[[], HttpResolver]) -> N
     """Credentials and clients are not for pickles."""
     with pytest.raises(UnencodableValueError, match="credentials or a client"):
         pickle.dumps(make())
+
+
+def test_a_missing_package_is_named_on_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A proxy that only passes handles on needs no client."""
+    monkeypatch.setitem(sys.modules, "graphcodec_resolvers._body", None)
+
+    with pytest.raises(HandleError, match="pip install httpx"):
+        HttpReader("https://h.example/").open()
 
 
 def test_the_url_of_a_reader_is_its_url() -> None:

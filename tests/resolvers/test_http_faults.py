@@ -303,10 +303,13 @@ def test_a_refused_connection_is_an_error_of_ours(local: HttpResolver) -> None:
         resolved(local, "http://127.0.0.1:1/").open()
 
 
-def test_a_server_that_drips_runs_out_of_time(http_server: FaultyServer) -> None:
+@pytest.mark.parametrize("path", ["drip", "drip-headers"])
+def test_a_server_that_drips_runs_out_of_time(
+    http_server: FaultyServer, path: str
+) -> None:
     """Each byte comes in time, but all of them would take minutes."""
     with HttpResolver(schemes=["http"], allow_private=True, timeout=0.3) as resolver:
-        reader = resolved(resolver, http_server.url("drip"))
+        reader = resolved(resolver, http_server.url(path))
 
         with pytest.raises(HandleError, match=r"than the 0\.3 seconds") as caught:
             reader.open().read()
@@ -318,7 +321,7 @@ def test_a_silent_server_runs_out_of_time(http_server: FaultyServer) -> None:
     with HttpResolver(schemes=["http"], allow_private=True, timeout=0.2) as resolver:
         reader = resolved(resolver, http_server.url("silent"))
 
-        with pytest.raises(HandleError, match=r"in time|longer than"):
+        with pytest.raises(HandleError, match=r"than the 0\.2 seconds"):
             reader.open()
 
 
@@ -335,6 +338,36 @@ def test_more_bytes_than_allowed_are_not_received(
         ):
             stream.read()
     assert (caught.value.limit, caught.value.value) == ("max_bytes", 5000)
+
+
+def _answering(answer: httpx.Response | Exception) -> HttpResolver:
+    """Return a resolver whose client gets one answer to everything."""
+
+    def answer_all(_: httpx.Request) -> httpx.Response:
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    transport = httpx.MockTransport(answer_all)
+    return HttpResolver(lambda: httpx.Client(transport=transport), allow_private=True)
+
+
+def test_a_part_that_ends_early_is_an_error() -> None:
+    """Also where the transport beneath does not count."""
+    where = {"Content-Range": "bytes 0-9/10"}
+    resolver = _answering(httpx.Response(206, headers=where, content=b"abc"))
+
+    with pytest.raises(HandleError, match="was cut"):
+        resolved(resolver, "https://h.example/").read_range(0, 10)
+
+
+def test_a_step_that_takes_too_long_is_an_error() -> None:
+    """A client may have shorter limits than the budget."""
+    resolver = _answering(httpx.ReadTimeout("https://h.example/?sig=geheim"))
+
+    with pytest.raises(HandleError, match=r"in time \(ReadTimeout\)") as caught:
+        resolved(resolver, "https://h.example/").open()
+    assert "geheim" not in str(caught.value)
 
 
 FOREIGN = {

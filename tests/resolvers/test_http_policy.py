@@ -137,6 +137,19 @@ def test_a_redirect_without_a_target_is_denied(
         resolved(local, http_server.url("status/302")).open()
 
 
+@pytest.mark.parametrize(
+    "target", ["http://[", "https://x:y/", "https://" + "a" * 9000]
+)
+def test_redirects_to_nonsense_are_denied(
+    local: HttpResolver, http_server: FaultyServer, target: str
+) -> None:
+    """What is no URL is not guessed at."""
+    http_server.target = target
+
+    with pytest.raises(ResolverDeniedError, match="a redirect leads to"):
+        resolved(local, http_server.url("to")).open()
+
+
 def test_good_redirects_are_followed(
     local: HttpResolver, http_server: FaultyServer
 ) -> None:
