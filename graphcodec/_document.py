@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
-from graphcodec._limits import NESTING
+from graphcodec._limits import NESTING, exceeded
 from graphcodec._paths import Step, format_path
 from graphcodec._slots import (
     OneOf,
@@ -324,20 +324,6 @@ def _check_parts(document: Document, limits: Limits) -> None:
             raise exceeded("max_container", limits.max_container, len(value), path)
 
     document.walk(visit)
-
-
-def exceeded(limit: str, most: int, value: int, path: str = "") -> LimitExceededError:
-    """Return the error for a broken limit.
-
-    Args:
-        limit: Its name.
-        most: What is allowed.
-        value: What was met.
-        path: Where.
-    """
-    msg = f"{limit} is {most:,}, and this has {value:,}"
-    hint = f"raise it with Limits({limit}=...) if the data is yours"
-    return LimitExceededError(msg, path=path, hint=hint, limit=limit, value=value)
 
 
 MOST_HASHED: Final = 10_000

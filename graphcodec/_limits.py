@@ -6,7 +6,7 @@ from typing import Final
 
 from attrs import Attribute, field, frozen
 
-from graphcodec.errors import InvalidValueError
+from graphcodec.errors import InvalidValueError, LimitExceededError
 
 NESTING: Final = 60
 """How many levels of maps and lists the root, and each node, may have on the wire."""
@@ -40,3 +40,17 @@ class Limits:
     max_container: int = field(default=5_000_000, validator=_positive)
     max_inline_bytes: int = field(default=8 << 20, validator=_positive)
     max_decompressed: int = field(default=512 << 20, validator=_positive)
+
+
+def exceeded(limit: str, most: int, value: int, path: str = "") -> LimitExceededError:
+    """Return the error for a broken limit.
+
+    Args:
+        limit: Its name.
+        most: What is allowed.
+        value: What was met.
+        path: Where.
+    """
+    msg = f"{limit} is {most:,}, and this has {value:,}"
+    hint = f"raise it with Limits({limit}=...) if the data is yours"
+    return LimitExceededError(msg, path=path, hint=hint, limit=limit, value=value)

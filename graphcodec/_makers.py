@@ -71,7 +71,6 @@ class ReadProgram:
         self.by_tag: dict[str, Read] = {}
         self.space = Namespace(f"{build} read")
         self.space.names.update(
-            new=object.__new__,
             put=object.__setattr__,
             Unready=Unready,
             OpaqueOwner=OpaqueOwner,
@@ -124,11 +123,16 @@ class ReadProgram:
 class _Expressions:
     """Expressions for the value of a piece of wire."""
 
-    def __init__(self, program: ReadProgram, family: str, *, soft: bool) -> None:
+    def __init__(
+        self, program: ReadProgram, family: str, *, soft: bool, checked: bool = False
+    ) -> None:
         self._program = program
         self._name = program.space.name
         self._family = family
         self._soft = soft
+        # What a class verifies itself need not be verified here: what it refuses is
+        # read again by the careful build.
+        self._checked = checked and not program.careful and not program.hooks.custom
 
     def at(self, step: str, value: str) -> str:
         """Return the expression *value*, evaluated with *step* on the path."""
@@ -155,6 +159,8 @@ class _Expressions:
                 return self._scalar(cls, source, v, place)
             case Member():
                 return self._member(slot, source, v, place)
+            case Choice() if self._checked:
+                return source
             case Choice(values=values):
                 kinds = self._name(frozenset(map(type, values)), "kinds")
                 pairs = self._name(frozenset((type(c), c) for c in values), "choices")
@@ -179,13 +185,12 @@ class _Expressions:
         if hooks is not None:
             return f"r.own({self._name(hooks[1], 'hook')}, {source}, None)"
         match cls.__name__:
+            case "str" | "int" | "float" | "bool" if self._checked:
+                return source
             case "str" | "int" | "float" | "bool":
                 return f"({v} if type({source}) is {cls.__name__} else {rest})"
-            case "datetime":
-                return (
-                    f"((times.get({v}) or r.time({v})) if type({source}) is str"
-                    f" else {rest})"
-                )
+            case "datetime" if not self._program.careful:
+                return f"times[{source}]"
             case _:
                 return f"r.scalar({source}, {place})"
 
@@ -210,13 +215,13 @@ class _Expressions:
                 name = self._program.function_name(shape)
                 return (
                     f"({name}({v}, r) if type({source}) is dict"
-                    f" and {v}.get('$type') == {shape.mark.tag!r}"
+                    f" and {v}['$type'] == {shape.mark.tag!r}"
                     f" else r.object({v}, {place}))"
                 )
         known = self._name(Known(), "known")
         return (
             f"(f({v}, r) if type({source}) is dict"
-            f" and (f := {known}.get({v}.get('$type')))"
+            f" and (f := {known}.get({v}['$type']))"
             f" else r.object({v}, {place}, {known}))"
         )
 
@@ -251,6 +256,8 @@ class _Expressions:
             f"{good} if {test.format(v if index else source)} else "
             for index, (test, good) in enumerate(tests)
         )
+        if self._checked and slot.other is None:
+            return source
         only_none = slot.scalars == (type(None),)
         if slot.other is not None and (only_none or isinstance(slot.other, Objects)):
             if only_none:
@@ -275,7 +282,7 @@ class _Function(_Expressions):
 
     def __init__(self, program: ReadProgram, shape: Shape) -> None:
         soft = shape.kind in ("attrs", "dataclass") and not shape.mutable
-        super().__init__(program, shape.family, soft=soft)
+        super().__init__(program, shape.family, soft=soft, checked=shape.checked)
         self._shape = shape
         self._cls = program.space.name(shape.cls, "cls")
         self._hook = program.hooks.structure(shape)
@@ -326,7 +333,7 @@ class _Function(_Expressions):
             *self._frame(len(fields)),
             *(["try:", *taken, "except KeyError:", f"    {self._uneven()}"] if taken else []),
             "times = r.times",
-            *(["mark = len(r.jobs)"] if self._soft else []),
+            *(["mark = len(r.jobs)"] if self._looks_again() else []),
             *(self._read(i, item) for i, item in enumerate(fields)),
             *self._make(),
             "return o",
@@ -355,7 +362,7 @@ class _Function(_Expressions):
         maker = self._name(_maker(self._shape.cls), "maker")
         values = self._slot_values()
         return [
-            f"o = new({maker})",
+            f"o = {maker}()",
             *(f"o.{name} = {value}" for name, value in values),
             f"o.__class__ = {self._cls}",
             *self._check(),
@@ -412,9 +419,13 @@ class _Function(_Expressions):
             f"    raise r.invalid(exc, {self._cls}) from exc",
         ]
 
+    def _looks_again(self) -> bool:
+        # The fast build leaves a document in which anything waits to the careful one.
+        return self._soft and self._program.careful
+
     def _owner(self) -> list[str]:
         """Return the lines that look again at an object with unfinished containers."""
-        if not self._soft:
+        if not self._looks_again():
             return []
         names = ", ".join(
             f"({item.name!r}, f{i})" for i, item in enumerate(self._shape.fields)
@@ -432,6 +443,15 @@ def _guard(body: list[str], signal: str, handler: str) -> list[str]:
 
 
 def _maker(cls: type) -> type:
-    """Return a class of the same layout as *cls* whose slots can be assigned."""
-    names = {"__slots__": (), "__setattr__": object.__setattr__}
+    """Return a class of the same layout as *cls* whose slots can be assigned.
+
+    CPython sets a slot in one step only if neither setting nor deleting attributes is
+    overridden, and makes an instance in one step only if its ``__init__`` is native.
+    """
+    names = {
+        "__slots__": (),
+        "__init__": object.__init__,
+        "__setattr__": object.__setattr__,
+        "__delattr__": object.__delattr__,
+    }
     return type(cls)(cls.__name__, (cls,), names)

@@ -22,7 +22,8 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 from uuid import UUID
 
-from graphcodec._document import Sizes, exceeded
+from graphcodec._document import Sizes
+from graphcodec._limits import exceeded
 from graphcodec._live import type_name
 from graphcodec._makers import Known, OpaqueOwner, ReadProgram, Unready
 from graphcodec._marks import Mark
@@ -70,6 +71,23 @@ _MARKS: Final = {int: "$int", float: "$float", str: "$str"}
 _ANYTHING: Final = Objects((object,))
 
 
+class _Times(dict[str, datetime]):
+    """The times of one document by their text: few differ, so each is parsed once."""
+
+    def __missing__(self, text: Any) -> datetime:
+        with suppress(ValueError, TypeError):
+            usual = datetime.fromisoformat(text)
+            # Our own spelling needs no pattern.
+            if usual.tzinfo and usual.isoformat("T", "microseconds") == text:
+                self[text] = usual
+                return usual
+        out = _bare(datetime, text)
+        if type(out) is not datetime or type(text) is not str:
+            malformed("a time belongs here", text)
+        self[text] = out
+        return out
+
+
 class ReadCall:
     """The state of one call; nothing of it outlives the call.
 
@@ -92,7 +110,7 @@ class ReadCall:
         binary: bool,
         unknown_fields: str,
     ) -> None:
-        self.times: dict[str, datetime] = {}
+        self.times = _Times()
         self.jobs: list[Callable[[], None]] = []
         self.shells: dict[int, Any] = {}
         self._program = program
@@ -120,6 +138,8 @@ class ReadCall:
         for number, node in enumerate(self._wire):
             self._steps.clear()
             nodes.append(self._node(node, number))
+        if self.jobs and not self._program.careful:
+            raise Unready
         for job in self.jobs:
             job()
         self._steps.clear()
@@ -254,7 +274,12 @@ class ReadCall:
         if type(value) is dict and "$any" in value and not self._settling:
             if len(value) != 1:
                 malformed("$any stands alone", next(k for k in value if k != "$any"))
-            return self.walk(value["$any"], soft)
+            inner = value["$any"]
+            if type(inner) is dict and type(tag := inner.get("$type")) is str:
+                read = self._program.by_tag.get(tag)
+                if read is not None:
+                    return read(inner, self)
+            return self.walk(inner, soft)
         if self._binary and not self._settling:
             _require_plain(value)
         return value
@@ -402,7 +427,9 @@ class ReadCall:
 
     # Objects
 
-    def object(self, value: Any, slot: Slot, known: Known | None = None) -> Any:
+    def object(
+        self, value: Any, slot: Objects | OneOf, known: Known | None = None
+    ) -> Any:
         """Return the object that a map with ``$type`` stands for.
 
         Args:
@@ -413,6 +440,13 @@ class ReadCall:
         if self._settling and self._fits(value, slot):
             return value
         tag = value.get("$type") if type(value) is dict else None
+        if tag == "$ref":
+            # What most references are: backwards, and to the right thing.
+            number = value.get("n")
+            if type(number) is int and 0 <= number < len(self._nodes):
+                out = self._nodes[number]
+                if isinstance(out, slot.bases) and len(value) == 2:  # noqa: PLR2004
+                    return out
         if type(tag) is not str:
             return self._no_object(value, slot)
         if tag == "$ref":
@@ -429,7 +463,9 @@ class ReadCall:
             raise UndecodableValueError(msg, tag=tag, type_name=name)
         return out
 
-    def _tagged(self, tag: str, value: Wire, slot: Slot, known: Known | None) -> Any:
+    def _tagged(
+        self, tag: str, value: Wire, slot: Objects | OneOf, known: Known | None
+    ) -> Any:
         read = self._program.reader(tag)
         if read is None:
             if self._program.opaque:
@@ -470,18 +506,16 @@ class ReadCall:
         """
         if self._settling and isinstance(value, Reader):
             return value
-        match value:
-            case {"$type": "$ref"}:
-                found = self._ref(value)
-                if not isinstance(found, Reader):
-                    malformed("a reader belongs here", found)
+        kind = value.get("$type") if type(value) is dict else None
+        if kind == "$ref":
+            found = self._ref(value)
+            if isinstance(found, Reader):
                 return found
-            case {"$type": "$reader", "tag": str(tag), "locator": dict(locator)} if (
-                len(value) == 3  # noqa: PLR2004
-            ):
+        elif kind == "$reader" and len(value) == 3:  # noqa: PLR2004
+            tag, locator = value.get("tag"), value.get("locator")
+            if type(tag) is str and type(locator) is dict:
                 return self._resolve(tag, locator, family)
-            case _:
-                return malformed("a reader belongs here", value)
+        return malformed("a reader belongs here", value)
 
     def _resolve(self, tag: str, locator: Wire, family: str) -> Reader:
         own, colon, scheme = tag.partition(":")
@@ -751,7 +785,7 @@ class ReadCall:
                 if float(value) == value:
                     return float(value)
         if type(value) is str and cls in _BARE:
-            return self._bare(cls, value)
+            return self.times[value] if cls is datetime else _bare(cls, value)
         if type(value) is dict:
             marker = next((k for k in value if type(k) is str and k[:1] == "$"), "")
             if marker in MARKERS and issubclass(cls, MARKERS[marker][0]):
@@ -759,21 +793,6 @@ class ReadCall:
                 if type(out) is cls:
                     return out
         self.refuse(value, slot)
-
-    def _bare(self, cls: type, value: str) -> object:
-        try:
-            return _BARE[cls](value)
-        except UndecodableValueError:
-            raise
-        except (ValueError, ArithmeticError) as exc:
-            msg = f"{excerpt(value)} is no {cls.__name__}: {_short(exc)}"
-            raise UndecodableValueError(msg, type_name=cls.__name__) from exc
-
-    def time(self, value: str) -> datetime:
-        """Return an aware time; the same text is parsed once in a document."""
-        out: Any = self._bare(datetime, value)
-        self.times[value] = out
-        return out
 
     def member(self, value: Any, slot: Member) -> object:
         """Return an Enum member that is not among the named ones."""
@@ -907,6 +926,17 @@ class ReadCall:
     def steps(self) -> list[Step]:
         """Return the steps from the current node, or the root, to where it failed."""
         return self._steps
+
+
+def _bare(cls: type, value: object) -> object:
+    """Return the scalar that text stands for in a slot of its type."""
+    try:
+        return _BARE[cls](value)
+    except UndecodableValueError:
+        raise
+    except (ValueError, ArithmeticError) as exc:
+        msg = f"{excerpt(value)} is no {cls.__name__}: {_short(exc)}"
+        raise UndecodableValueError(msg, type_name=cls.__name__) from exc
 
 
 def _shell_kind(wire: Wire) -> type | None:

@@ -61,6 +61,7 @@ class Shape:
             ``__dict__``; None if there is no place.
         mutable: Whether an instance can exist before its fields do.
         direct: Whether an instance may be made by setting its slots.
+        checked: Whether one function verifies all that the slots say, and more.
         skipped: Attributes that are no data, with the value they start with.
         family: The family of its readers.
         encode: A function that gives the value to write, for a class with its own.
@@ -74,6 +75,7 @@ class Shape:
     extra: str | None = None
     mutable: bool = False
     direct: bool = False
+    checked: bool = False
     skipped: Mapping[str, object] = attrs.field(factory=dict[str, object])
     family: str = "media"
     encode: Callable[[Any], object] | None = None
@@ -184,6 +186,7 @@ def _attrs(cls: type, mark: Mark, hints: _Hints) -> Shape:
         extra=extra or _dict_place(cls),
         mutable=not props.is_frozen and cls.__new__ is object.__new__,
         direct=props.is_slotted and (checked or _is_plain(cls, props)),
+        checked=checked,
         skipped=skipped,
         family=getattr(cls, "__graphcodec_family__", "media"),
     )

@@ -123,6 +123,11 @@ class OneOf:
     scalars: tuple[type, ...]
     other: Slot | None
 
+    @property
+    def bases(self) -> tuple[type, ...]:
+        """The classes whose instances may stand here."""
+        return self.other.bases if isinstance(self.other, Objects) else ()
+
 
 Slot: TypeAlias = (
     Untyped
@@ -243,8 +248,9 @@ _LEAF_HEIGHT: Final = 3
 def height(slot: Slot) -> int:
     """Return how many levels of maps and lists a value of *slot* takes at least.
 
-    Objects, readers and what an untyped slot holds can always become references, which
-    take one level, and one more inside ``$any``.
+    Readers, most objects and what an untyped slot holds can always become references,
+    which take one level, and one more inside ``$any``. An object of nothing but scalars
+    stays in place.
 
     Args:
         slot: The place.
@@ -252,7 +258,9 @@ def height(slot: Slot) -> int:
     match slot:
         case Untyped():
             return 2
-        case Objects() | ReaderPlace():
+        case Objects():
+            return 1 + _LEAF_HEIGHT
+        case ReaderPlace():
             return 1
         case Sequence(item=item):
             return 1 + height(item)

@@ -19,12 +19,14 @@ the culprit afterwards fails for values that are not unique, such as small ints.
 from __future__ import annotations
 
 import enum
+from binascii import b2a_base64
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from graphcodec._limits import NESTING
+from graphcodec._limits import NESTING, exceeded
 from graphcodec._live import refusal, type_name
 from graphcodec._paths import Step, excerpt, format_path
 from graphcodec._slots import (
@@ -59,6 +61,7 @@ from graphcodec.errors import (
     UnencodableValueError,
 )
 from graphcodec.readers._contracts import Reader
+from graphcodec.readers._memory import SCHEME, BytesReader
 
 if TYPE_CHECKING:
     from graphcodec._limits import Limits
@@ -71,6 +74,8 @@ _ROOM: Final = 8
 _CONTAINERS: Final = frozenset({list, dict, tuple, set, frozenset, deque})
 _FLAT: Final = frozenset({str, bool, type(None)})
 _NOT_PLAIN: Final = object()
+# From this length on it pays to look at the types of all items before the items.
+_LONG: Final = 8
 
 
 class WriteCall:
@@ -179,13 +184,10 @@ class WriteCall:
         Without cycles and without deferral that order is children first.
         """
         numbers = self.numbers
-        found: list[int] = []
-        for obj in self.kept:
-            key = obj[0] if type(obj) is tuple else id(obj)
-            number = numbers.get(key)
-            if number is not None:
-                found.append(number)
-        return found
+        keys: Iterable[Key] = map(id, self.kept)
+        if self._containers:
+            keys = [obj[0] if type(obj) is tuple else id(obj) for obj in self.kept]
+        return [numbers[key] for key in keys if key in numbers]
 
     # Identity
 
@@ -196,8 +198,8 @@ class WriteCall:
         number = self.numbers.get(key)
         if number is None:
             number = self._number(key)
-        if self.memo[key] is None:
-            self.tangled = True
+            # Something that is first met again while it is walked contains itself.
+            self.tangled = self.tangled or self.memo[key] is None
         return self.references[number]
 
     def _repeat(self, key: Key, obj: object, level: int) -> Wire:
@@ -246,9 +248,8 @@ class WriteCall:
             if kind is not str or not self._careful or _is_text(value):
                 return value
         elif kind is dict or kind is list:
-            plain = _plain(
-                value, NESTING - level + 1, {id(value)}, careful=self._careful
-            )
+            room = NESTING - level + 1
+            plain = _plain(value, room, {id(value)}, self._careful)
             if plain is not _NOT_PLAIN:
                 return plain
         elif kind is int:
@@ -256,6 +257,9 @@ class WriteCall:
                 return value
         elif kind is float and isfinite(value):
             return value
+        writer = self._program.writers.get(kind)
+        if writer is not None:
+            return {"$any": writer(value, self, level + 1)}
         wrapper: Wire = {}
         wrapper["$any"] = self.walk(value, level + 1, {}, wrapper, "$any")
         return wrapper
@@ -524,29 +528,52 @@ class WriteCall:
         key = (family, id(value))
         if key in self.memo:
             return self.again(key, value, level)
-        self.memo[key] = None
-        descriptor = value.describe()
-        if descriptor is None:
-            name = type_name(type(value))
-            msg = f"the bytes behind this {name} live nowhere that others can open"
-            hint = "store them first: graph = persist(graph, store)"
-            raise ReaderNotDescribableError(msg, type_name=name, hint=hint)
-        locator = _plain(dict(descriptor.locator), NESTING - 1, set(), careful=True)
-        if locator is _NOT_PLAIN:
-            msg = f"the locator of a {descriptor.scheme!r} reader is not plain JSON"
-            raise UnencodableValueError(msg, type_name=type_name(type(value)))
+        scheme, locator = self._describe(value)
         out: Wire = {
             "$type": "$reader",
-            "tag": f"{family}:{descriptor.scheme}",
+            "tag": f"{family}:{scheme}",
             "locator": locator,
         }
         self.memo[key] = out
+        self._containers += 1
         self.kept.append((key, value))
-        if not self._tree and level + 1 + _levels(locator) > NESTING:
-            number = self._number(key)
-            self.nodes[number] = out
-            return self.references[number]
+        if level + 1 > NESTING // 2 and level + 1 + _levels(locator) > NESTING:
+            return self._aside(key, out)
         return out
+
+    def _aside(self, key: Key, out: Wire) -> Wire:
+        """Put the map of a reader whose locator nests too deep among the nodes."""
+        if self._tree:
+            return out
+        number = self._number(key)
+        self.nodes[number] = out
+        return self.references[number]
+
+    def _describe(self, value: Reader) -> tuple[str, Wire]:
+        """Return the scheme and the locator of a reader."""
+        if type(value) is BytesReader:
+            self._check_inline(len(value.data))
+            return SCHEME, {"base64": b2a_base64(value.data, newline=False).decode()}
+        descriptor = value.describe()
+        name = type_name(type(value))
+        if descriptor is None:
+            msg = f"the bytes behind this {name} live nowhere that others can open"
+            hint = "store them first: graph = persist(graph, store)"
+            raise ReaderNotDescribableError(msg, type_name=name, hint=hint)
+        locator = _plain(dict(descriptor.locator), NESTING - 1, set(), True)  # noqa: FBT003
+        if locator is _NOT_PLAIN:
+            msg = f"the locator of a {descriptor.scheme!r} reader is not plain JSON"
+            raise UnencodableValueError(msg, type_name=name)
+        if descriptor.scheme == SCHEME:
+            self._check_inline(value.byte_length() or 0)
+        return descriptor.scheme, locator
+
+    def _check_inline(self, size: int) -> None:
+        most = self._limits.max_inline_bytes
+        if size > most:
+            error = exceeded("max_inline_bytes", most, size)
+            error.hint = f"store the bytes: persist(graph, store); or {error.hint}"
+            raise error
 
     def own(self, hook: Callable[[Any], object], obj: object, level: int) -> object:
         """Return the wire form of what a user's function makes of *obj*."""
@@ -576,8 +603,12 @@ class WriteCall:
 
     def time(self, value: Any) -> object:
         """Return a time; the same object is formatted once."""
-        out = self.times[id(value)] = write_datetime(value)
-        return out
+        if value.tzinfo is UTC and not value.fold:
+            text: object = value.isoformat("T", "microseconds")
+        else:
+            text = write_datetime(value)
+        self.times[id(value)] = text
+        return text
 
     def leaf(self, value: Any) -> object:
         """Return a scalar of a rarer type."""
@@ -595,6 +626,8 @@ class WriteCall:
             kept: The fields.
             level: The level at which their values stand.
         """
+        # What is kept may refer to its owner, even where a class has only scalars.
+        self.tangled = True
         for key, value in kept.items():
             if key not in out:
                 self._steps.append(key)
@@ -684,7 +717,7 @@ def _levels(value: object) -> int:
     return 0
 
 
-def _plain(value: Any, room: int, seen: set[int], *, careful: bool) -> Any:  # noqa: C901, PLR0911, PLR0912
+def _plain(value: Any, room: int, seen: set[int], careful: bool) -> Any:  # noqa: C901, FBT001, PLR0911, PLR0912
     """Return a copy of a list or dict that JSON holds as it is, or `_NOT_PLAIN`.
 
     A copy, because another thread may change the original before it is formatted, and
@@ -702,16 +735,16 @@ def _plain(value: Any, room: int, seen: set[int], *, careful: bool) -> Any:  # n
     out = value.copy()
     if type(out) is dict:
         for key in out:
-            if type(key) is not str or key[:1] == "$":
+            if type(key) is not str or ("$" in key and key[0] == "$"):
                 return _NOT_PLAIN
             if careful and not _is_text(key):
                 return _NOT_PLAIN
-        pairs: Iterable[tuple[Any, Any]] = out.items()
+        entries: Iterable[tuple[Any, Any]] = out.items()
     else:
-        pairs = enumerate(out)
-    if not careful and _FLAT.issuperset(map(type, out.values() if type(out) is dict else out)):
-        return out
-    for key, item in pairs:
+        if len(out) > _LONG and not careful and _FLAT.issuperset(map(type, out)):
+            return out
+        entries = enumerate(out)
+    for key, item in entries:
         kind = type(item)
         if kind is str:
             if careful and not _is_text(item):
@@ -719,18 +752,18 @@ def _plain(value: Any, room: int, seen: set[int], *, careful: bool) -> Any:  # n
         elif kind is int:
             if not LEAST_INT <= item <= MOST_INT:
                 return _NOT_PLAIN
-        elif kind is float:
-            if not isfinite(item):
-                return _NOT_PLAIN
         elif kind is dict or kind is list:
             if id(item) in seen:
                 return _NOT_PLAIN
             seen.add(id(item))
-            copy = _plain(item, room - 1, seen, careful=careful)
+            copy = _plain(item, room - 1, seen, careful)
             if copy is _NOT_PLAIN:
                 return _NOT_PLAIN
             out[key] = copy
-        elif kind not in _FLAT:
+        elif kind is float:
+            if not isfinite(item):
+                return _NOT_PLAIN
+        elif kind is not bool and item is not None:
             return _NOT_PLAIN
     return out
 

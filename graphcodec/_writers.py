@@ -97,7 +97,9 @@ class WriteProgram:
         name = f"{family}_{self.space.name(slot, 'slot')}"
         if name not in self.space.names:
             value = _Expressions(self, family).value(slot, "v", "v", 0)
-            source = f"def {name}(v, w, level):\n    return {value}\n"
+            source = (
+                f"def {name}(v, w, level):\n    times = w.times\n    return {value}\n"
+            )
             self.space.compile(name, source)
         function: Write = self.space.names[name]
         return function
@@ -106,11 +108,19 @@ class WriteProgram:
 class _Expressions:
     """Expressions for the wire form of values."""
 
-    def __init__(self, program: WriteProgram, family: str) -> None:
+    def __init__(
+        self, program: WriteProgram, family: str, *, trusting: bool = False
+    ) -> None:
         self._program = program
         self._name = program.space.name
         self._family = family
         self._careful = program.build == "careful"
+        # A frozen class with a check holds what its annotations say.
+        self._trusting = trusting and not self._careful
+
+    def _if(self, test: str, value: str, slot: Slot, v: str) -> str:
+        """Return *value*, refused if *test* fails; the test binds *v*."""
+        return f"({value} if {test} else w.refuse({v}, {self._name(slot, 'slot')}))"
 
     def at(self, step: str, value: str) -> str:
         """Return the expression *value*, evaluated with *step* on the path."""
@@ -134,13 +144,12 @@ class _Expressions:
             case Member():
                 return self._member(slot, source, v)
             case Choice(values=values):
-                place = self._name(slot, "slot")
+                if self._trusting:
+                    return source
                 kinds = self._name(frozenset(map(type, values)), "kinds")
                 pairs = self._name(frozenset((type(c), c) for c in values), "choices")
-                return (
-                    f"({v} if type({source}) in {kinds} and (type({v}), {v}) in {pairs}"
-                    f" else w.refuse({v}, {place}))"
-                )
+                test = f"type({source}) in {kinds} and (type({v}), {v}) in {pairs}"
+                return self._if(test, v, slot, v)
             case Objects():
                 return self._objects(slot, source, v, level)
             case ReaderPlace():
@@ -163,11 +172,12 @@ class _Expressions:
         )
 
     def _scalar(self, cls: type, source: str, v: str, slot: Slot) -> str:
-        refuse = f"w.refuse({v}, {self._name(slot, 'slot')})"
         if cls is type(None):
-            return f"(None if {source} is None else {refuse})"
+            return self._if(f"{source} is None", "None", slot, v)
         good = self._good_scalar(cls, v)
-        return f"({good} if type({source}) is {self._name(cls, 'cls')} else {refuse})"
+        if self._trusting and cls is not float:
+            return source if good == v else f"({good} if {source} is not None else None)"
+        return self._if(f"type({source}) is {self._name(cls, 'cls')}", good, slot, v)
 
     def _good_scalar(self, cls: type, v: str) -> str:
         hook = self._program.hooks.scalar(cls)
@@ -183,7 +193,7 @@ class _Expressions:
             case "float":
                 return f"({v} if isfinite({v}) else w.float({v}))"
             case "datetime":
-                return f"(w.times.get(id({v})) or w.time({v}))"
+                return f"(times.get(id({v})) or w.time({v}))"
             case "bytes":
                 return f"w.bytes({v})"
             case _:
@@ -191,10 +201,10 @@ class _Expressions:
 
     def _member(self, slot: Member, source: str, v: str) -> str:
         attribute = "_value_" if slot.by_value else "_name_"
-        return (
-            f"({v}.{attribute} if type({source}) is {self._name(slot.cls, 'cls')}"
-            f" else w.refuse({v}, {self._name(slot, 'slot')}))"
-        )
+        if self._trusting:
+            return f"{source}.{attribute}"
+        test = f"type({source}) is {self._name(slot.cls, 'cls')}"
+        return self._if(test, f"{v}.{attribute}", slot, v)
 
     def _objects(self, slot: Objects, source: str, v: str, level: str) -> str:
         place = self._name(slot, "slot")
@@ -213,7 +223,7 @@ class _Expressions:
         )
 
     def _sequence(self, slot: Sequence, source: str, v: str, deeper: int) -> str:
-        item, place = slot.item, self._name(slot, "slot")
+        item = slot.item
         members = v if slot.kind in (list, tuple) else f"w.members({v})"
         element, index = f"e{deeper}", f"i{deeper}"
         each = f"for {element} in {members}"
@@ -221,13 +231,17 @@ class _Expressions:
         if self._careful:
             each = f"for {index}, {element} in enumerate({members})"
             value = self.at(index, value)
-        return (
-            f"(([{value} {each}] if {v} else []) if type({source}) is"
-            f" {self._name(slot.kind, 'cls')} else w.refuse({v}, {place}))"
-        )
+        if self._trusting:
+            return f"([{value} {each}] if {source} else [])"
+        test = f"type({source}) is {self._name(slot.kind, 'cls')}"
+        return self._if(test, f"([{value} {each}] if {v} else [])", slot, v)
 
     def _one_of(self, slot: OneOf, source: str, v: str, deeper: int) -> str:
         place = self._name(slot, "slot")
+        if self._trusting and slot.other is None and float not in slot.scalars:
+            # Text, small ints, bools and None stand as they are.
+            if int not in slot.scalars:
+                return source
         kinds = [cls for cls in slot.scalars if cls is not type(None)]
         tests = [
             (f"type({{}}) is {self._name(cls, 'cls')}", self._good_scalar(cls, v))
@@ -248,31 +262,55 @@ class _Function(_Expressions):
     """The definition of one class's function."""
 
     def __init__(self, program: WriteProgram, shape: Shape) -> None:
-        super().__init__(program, shape.family)
+        trusting = shape.checked and not shape.mutable
+        super().__init__(program, shape.family, trusting=trusting)
         self._shape = shape
         self._hook = program.hooks.unstructure(shape)
 
     def source(self, name: str) -> str:
         """Return the definition under the given name."""
-        return "\n".join(
-            [
-                f"def {name}(o, w, level):  # {type_name(self._shape.cls)}",
-                "    key = id(o)",
-                "    memo = w.memo",
-                "    if key in memo:",
-                "        return w.again(key, o, level)",
-                f"    if level > {NESTING - self._height()}:",
-                "        return w.defer(key, o)",
-                "    memo[key] = None",
-                "    out = {",
-                *(f"        {entry}," for entry in self._entries()),
-                "    }",
-                *self._extra(),
-                "    memo[key] = out",
-                "    w.keep(o)",
-                "    return out",
-                "",
-            ]
+        entries = self._entries()
+        timed = any("times" in entry for entry in entries)
+        display = ["out = {", *(f"    {entry}," for entry in entries), "}"]
+        body = [
+            *(["times = w.times"] if timed else []),
+            *(self._leaf(display) if self._is_leaf() else self._node(display)),
+            "w.keep(o)",
+            "return out",
+        ]
+        head = f"def {name}(o, w, level):  # {type_name(self._shape.cls)}"
+        return "\n".join([head, *(f"    {line}" for line in body), ""])
+
+    def _node(self, display: list[str]) -> list[str]:
+        """Return the lines for an object that may contain others, or itself."""
+        return [
+            "key = id(o)",
+            "memo = w.memo",
+            "if key in memo:",
+            "    return w.again(key, o, level)",
+            f"if level > {NESTING - self._height()}:",
+            "    return w.defer(key, o)",
+            # Whatever is met while this is None contains itself.
+            "memo[key] = None",
+            *display,
+            *self._extra(),
+            "memo[key] = out",
+        ]
+
+    def _leaf(self, display: list[str]) -> list[str]:
+        """Return the lines for an object of scalars: cheap enough to be made twice."""
+        return [
+            *display,
+            "if w.memo.setdefault(id(o), out) is not out:",
+            "    return w.again(id(o), o, level)",
+            *self._extra(),
+        ]
+
+    def _is_leaf(self) -> bool:
+        return (
+            self._hook is None
+            and self._shape.extra not in (IN_DICT, "__pydantic_extra__")
+            and all(_is_leaf_slot(item.slot) for item in self._shape.fields)
         )
 
     def _height(self) -> int:
@@ -304,7 +342,15 @@ class _Function(_Expressions):
             test, found = f"{place!r} in o.__dict__", f"o.__dict__[{place!r}]"
         else:
             test = found = f"o.{place}"
-        return [f"    if {test}:", f"        w.extras(out, {found}, level + 1)"]
+        return [f"if {test}:", f"    w.extras(out, {found}, level + 1)"]
+
+
+def _is_leaf_slot(slot: Slot) -> bool:
+    match slot:
+        case Scalar() | Member() | Choice() | OneOf(other=None):
+            return True
+        case _:
+            return False
 
 
 class Known(dict[type, Any]):

@@ -14,12 +14,12 @@ import attrs
 from graphcodec import _formats
 from graphcodec._comparing import difference
 from graphcodec._conforming import mismatch
-from graphcodec._document import Document, Sizes, check_limits, exceeded
+from graphcodec._document import Document, Sizes, check_limits
 from graphcodec._formats import Format
 from graphcodec._hooks import CodecConverter, Hooks, install
-from graphcodec._limits import Limits
+from graphcodec._limits import Limits, exceeded
 from graphcodec._live import type_name
-from graphcodec._makers import OpaqueOwner, ReadProgram
+from graphcodec._makers import OpaqueOwner, ReadProgram, Unready
 from graphcodec._marks import Upgrade, mark_of
 from graphcodec._ordering import order_nodes
 from graphcodec._paths import format_path
@@ -284,7 +284,7 @@ class Codec:
         programs = self._current()
         try:
             return self._reading(wire, programs.read, binary=binary).root(wire["root"])
-        except (*_RETRIED, OpaqueOwner):
+        except (*_RETRIED, OpaqueOwner, Unready):
             pass
         call = self._reading(wire, programs.read_carefully, binary=binary)
         try:

@@ -1,0 +1,182 @@
+"""The handles in a graph, and whether there is still something behind them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
+
+import attrs
+
+from graphcodec import _parallel
+from graphcodec._live import type_name
+from graphcodec._traverse import Walk
+from graphcodec.errors import (
+    GraphCodecError,
+    ReaderNotDescribableError,
+    StaleHandleError,
+)
+from graphcodec.readers._contracts import Reader
+from graphcodec.readers._memory import SCHEME, BytesReader
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+__all__ = ["Finding", "VerifyReport", "handles", "verify"]
+
+State: TypeAlias = Literal["alive", "stale", "gone", "denied", "failed"]
+
+_LONGEST_DETAIL: Final = 300
+
+
+def handles(graph: object) -> Iterator[tuple[str, object, Reader]]:
+    """Yield every reader in a graph, in the order of the document; nothing is opened.
+
+    A reader is met once in each of its owners: the objects in whose fields it lies, at
+    any depth of containers. Outside all objects, the graph itself is the owner.
+
+    Args:
+        graph: A primitive, or any value that a graph may be. See `persist` for what is
+            looked into.
+
+    Yields:
+        The path, such as ``$.items[3].attachments[0].reader``, the owner, the reader.
+    """
+    walk = Walk(graph, per_owner=True)
+    for owner, met in walk:
+        if isinstance(met, Reader):
+            yield walk.path(), owner, met
+
+
+class Finding(NamedTuple):
+    """What was found out about one handle.
+
+    Attributes:
+        path: Where in the graph it is.
+        tag: The family and scheme it is written with, such as ``media:http``; the name
+            of the class in place of the scheme if it can't be written.
+        detail: What is wrong, or how many bytes were read.
+    """
+
+    path: str
+    tag: str
+    detail: str
+
+
+@attrs.frozen(kw_only=True)
+class VerifyReport:
+    """What `verify` found, each in the order of the document.
+
+    Attributes:
+        alive: Handles that open.
+        stale: Those behind which are other bytes than were pinned.
+        gone: Those behind which there is nothing any more.
+        denied: Those that a policy or a store does not let be opened.
+        failed: Those that could not be opened for any other reason.
+    """
+
+    alive: tuple[Finding, ...] = ()
+    stale: tuple[Finding, ...] = ()
+    gone: tuple[Finding, ...] = ()
+    denied: tuple[Finding, ...] = ()
+    failed: tuple[Finding, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Whether every handle opens."""
+        return not (self.stale or self.gone or self.denied or self.failed)
+
+
+def verify(
+    graph: object,
+    *,
+    content: bool = False,
+    progress: Callable[[int, int], None] | None = None,
+) -> VerifyReport:
+    """Open every handle in a graph, several at once, and say what became of them.
+
+    A reader that is met more than once is opened once.
+
+    Args:
+        graph: See `handles`.
+        content: Whether to read everything, which alone proves a pinned hash. If not,
+            no more is read than it takes to have the first byte.
+        progress: Is called after each reader with the number of those done and of all.
+    """
+    places = [_Place(*found) for found in handles(graph)]
+    readers = {id(place.reader): place.reader for place in places}
+    found: dict[int, tuple[State, str]] = {}
+
+    def look(reader: Reader) -> tuple[State, str]:
+        return _examine(reader, content=content)
+
+    def done(reader: Reader, verdict: tuple[State, str]) -> None:
+        found[id(reader)] = verdict
+        if progress is not None:
+            progress(len(found), len(readers))
+
+    _parallel.run(list(readers.values()), look, done)
+    return _report(places, found)
+
+
+class _Place(NamedTuple):
+    path: str
+    owner: object
+    reader: Reader
+
+
+def _report(places: list[_Place], found: dict[int, tuple[State, str]]) -> VerifyReport:
+    findings: dict[State, list[Finding]] = {}
+    for place in places:
+        state, detail = found[id(place.reader)]
+        finding = Finding(place.path, _tag(place.owner, place.reader), detail)
+        findings.setdefault(state, []).append(finding)
+    return VerifyReport(**{state: tuple(many) for state, many in findings.items()})
+
+
+def _examine(reader: Reader, *, content: bool) -> tuple[State, str]:
+    try:
+        return "alive", _read(reader, content=content)
+    except StaleHandleError as exc:
+        return "stale", _detail(exc)
+    except FileNotFoundError as exc:
+        return "gone", _detail(exc)
+    except PermissionError as exc:
+        return "denied", _detail(exc)
+    except Exception as exc:  # noqa: BLE001 - one bad reader must not hide the others
+        return "failed", _detail(exc)
+
+
+def _read(reader: Reader, *, content: bool) -> str:
+    if content:
+        return f"{sum(map(len, reader.iter_bytes()))} bytes"
+    with reader.open() as stream:
+        stream.read(1)
+    return ""
+
+
+def _detail(exc: Exception) -> str:
+    """Return what an error says, if it is known to say nothing secret."""
+    name = type_name(type(exc))
+    if isinstance(exc, GraphCodecError):
+        text = f"{exc.message}; {exc.hint}" if exc.hint else exc.message
+    elif isinstance(exc, OSError) and exc.strerror:
+        text = f"{name}: {exc.strerror}"
+    else:
+        # The text of a foreign error may hold a URL with everything that is in it.
+        text = name
+    return text if len(text) <= _LONGEST_DETAIL else f"{text[: _LONGEST_DETAIL - 1]}…"
+
+
+def _tag(owner: object, reader: Reader) -> str:
+    family: str = getattr(owner, "__graphcodec_family__", "media")
+    return f"{family}:{_scheme(reader)}"
+
+
+def _scheme(reader: Reader) -> str:
+    if isinstance(reader, BytesReader):
+        # Its descriptor would be a copy of all its bytes.
+        return SCHEME
+    try:
+        descriptor = reader.describe()
+    except ReaderNotDescribableError:
+        descriptor = None
+    return type(reader).__name__ if descriptor is None else descriptor.scheme

@@ -1,0 +1,187 @@
+"""How an object is taken apart and made again, without a registry.
+
+The codec reads the classes that are registered with it into a `Shape`. What moves
+readers about meets objects of any class, needs no annotations and must not refuse one,
+so it asks for less: the parts of an object, and what its constructor calls them.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
+
+import attrs
+
+from graphcodec._marks import EXTRA, SKIP
+from graphcodec._shapes import IN_DICT
+from graphcodec._unknown import Kept, OpaqueNode, Shared
+from graphcodec.readers._contracts import Reader
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+Kind: TypeAlias = Literal["attrs", "dataclass", "pydantic", "struct", "custom", "leaf"]
+
+
+@attrs.frozen
+class Part:
+    """One field of a class.
+
+    Attributes:
+        key: The key on the wire; None where the wire has the value without one.
+        name: The attribute.
+        argument: The constructor's keyword; None for a field that is set afterwards.
+    """
+
+    key: str | None
+    name: str
+    argument: str | None
+
+
+@attrs.frozen(kw_only=True)
+class Layout:
+    """One class, as far as it takes to replace something inside an instance.
+
+    Attributes:
+        kind: What made the class; ``leaf`` if there is nothing to look into.
+        parts: Its fields in the order of their declaration.
+        extra: The attribute, or the key in ``__dict__``, that keeps unknown fields.
+        mutable: Whether an instance can exist before its fields do.
+    """
+
+    kind: Kind
+    parts: tuple[Part, ...] = ()
+    extra: str | None = None
+    mutable: bool = False
+
+
+_LEAF: Final = Layout(kind="leaf")
+
+
+def _layout_of(cls: Any) -> Layout:
+    """Return the layout of *cls*; that of a leaf for a class that can't be read.
+
+    Args:
+        cls: Any class.
+    """
+    if any(issubclass(cls, base) for base in (Reader, enum.Enum, type)):
+        return _LEAF
+    if getattr(cls, "__graphcodec_live__", False):
+        # Made again, it would be another one than those who wait for it hold.
+        return _LEAF
+    if "__graphcodec_encode__" in vars(cls) and hasattr(cls, "__graphcodec_decode__"):
+        return Layout(kind="custom")
+    for test, read in _KINDS:
+        if test(cls):
+            return read(cls)
+    return _LEAF
+
+
+# Not as a decorator: type checkers hold that a class might not be hashable.
+layout_of: Final[Callable[[type], Layout]] = lru_cache(maxsize=1024)(_layout_of)
+
+
+def kept_fields(obj: object, layout: Layout) -> Mapping[str, object] | None:
+    """Return the fields of *obj* that its class does not know, None if there are none.
+
+    Args:
+        obj: An instance.
+        layout: That of its class.
+    """
+    if layout.extra is None:
+        return None
+    if layout.extra == IN_DICT:
+        found: object = vars(obj).get(IN_DICT)
+    else:
+        found = getattr(obj, layout.extra, None)
+    return cast("Mapping[str, object]", found) if found else None
+
+
+_BARE: Final[Mapping[type, str]] = {
+    OpaqueNode: "fields",
+    Kept: "tree",
+    Shared: "value",
+}
+"""The fields of our own classes that the wire holds without a key."""
+
+
+def _attrs(cls: Any) -> Layout:
+    parts: list[Part] = []
+    extra = None
+    for item in attrs.fields(cls):
+        role = item.metadata.get("graphcodec")
+        if role == EXTRA:
+            extra = item.name
+        elif role != SKIP:
+            alias = item.alias or item.name
+            key = item.metadata.get("graphcodec_key", alias)
+            bare = _BARE.get(cls) == item.name
+            parts.append(
+                Part(None if bare else key, item.name, alias if item.init else None)
+            )
+    return Layout(
+        kind="attrs",
+        parts=tuple(parts),
+        extra=extra or _dict_place(cls),
+        mutable=not attrs.inspect(cls).is_frozen and _is_made_plainly(cls),
+    )
+
+
+def _dataclass(cls: Any) -> Layout:
+    parts: list[Part] = []
+    extra = None
+    for item in dataclasses.fields(cls):
+        role = item.metadata.get("graphcodec")
+        if role == EXTRA:
+            extra = item.name
+        elif role != SKIP:
+            parts.append(Part(item.name, item.name, item.name if item.init else None))
+    return Layout(
+        kind="dataclass",
+        parts=tuple(parts),
+        extra=extra or _dict_place(cls),
+        mutable=not cls.__dataclass_params__.frozen and _is_made_plainly(cls),
+    )
+
+
+def _pydantic(cls: Any) -> Layout:
+    return Layout(
+        kind="pydantic",
+        parts=tuple(Part(name, name, name) for name in cls.model_fields),
+        extra=(
+            "__pydantic_extra__" if cls.model_config.get("extra") == "allow" else None
+        ),
+        mutable=not cls.model_config.get("frozen"),
+    )
+
+
+def _struct(cls: Any) -> Layout:
+    names: Iterator[tuple[str, str]] = zip(
+        cls.__struct_fields__, cls.__struct_encode_fields__, strict=True
+    )
+    parts = tuple(Part(name, name, argument) for name, argument in names)
+    return Layout(kind="struct", parts=parts)
+
+
+def _dict_place(cls: type) -> str | None:
+    return IN_DICT if cls.__dictoffset__ else None
+
+
+def _is_made_plainly(cls: type) -> bool:
+    new: object = cls.__new__
+    return new is object.__new__
+
+
+def _is_pydantic(cls: type) -> bool:
+    return hasattr(cls, "__pydantic_validator__") and hasattr(cls, "model_fields")
+
+
+# A pydantic model or Struct may look like a dataclass, but not the other way round.
+_KINDS: Final[tuple[tuple[Callable[[type], bool], Callable[[Any], Layout]], ...]] = (
+    (_is_pydantic, _pydantic),
+    (lambda cls: hasattr(cls, "__struct_fields__"), _struct),
+    (attrs.has, _attrs),
+    (dataclasses.is_dataclass, _dataclass),
+)
