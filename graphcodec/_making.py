@@ -43,7 +43,7 @@ def make(
     for part in layout.parts:
         if part.argument is None and part.name in values:
             object.__setattr__(made, part.name, values[part.name])
-    if kept is not None:
+    if kept is not None and layout.extra is not None:
         _keep(made, layout.extra, kept)
     return made
 
@@ -75,13 +75,10 @@ def _converted(cls: Any, table: dict[str, object], _: object) -> object:
 _CALLS = {"pydantic": _validated, "struct": _converted}
 
 
-def _keep(made: Any, place: str | None, kept: Mapping[str, object]) -> None:
-    match place:
-        case "__graphcodec_unknown__":
-            made.__dict__[IN_DICT] = kept
-        case "__pydantic_extra__":
-            made.__pydantic_extra__.update(kept)
-        case str():
-            object.__setattr__(made, place, kept)
-        case None:
-            pass
+def _keep(made: Any, place: str, kept: Mapping[str, object]) -> None:
+    if place == IN_DICT:
+        vars(made)[IN_DICT] = kept
+    elif place == "__pydantic_extra__":
+        made.__pydantic_extra__.update(kept)
+    else:
+        object.__setattr__(made, place, kept)
