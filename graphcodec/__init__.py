@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from graphcodec.primitives import ToolCall as ToolCall
     from graphcodec.primitives import TrustTier as TrustTier
     from graphcodec.primitives import TurnGate as TurnGate
-    from graphcodec.readers import ByteStore as ByteStore
     from graphcodec.readers import BytesReader as BytesReader
     from graphcodec.readers import BytesStore as BytesStore
+    from graphcodec.readers import ByteStore as ByteStore
     from graphcodec.readers import Reader as Reader
     from graphcodec.readers import ReaderDescriptor as ReaderDescriptor
     from graphcodec.readers import Resolver as Resolver
@@ -83,9 +83,39 @@ _HOMES = {
 }
 _MODULES = {name: module for module, names in _HOMES.items() for name in names}
 
-__all__ = [  # noqa: PLE0604 - the names are in one table, above
+__all__ = [
+    "ByteStore",
+    "BytesReader",
+    "BytesStore",
+    "Codec",
+    "Conversation",
+    "GateRecord",
+    "Identity",
+    "Limits",
+    "Media",
+    "Memory",
+    "Message",
+    "ModalityHazard",
+    "OpaqueNode",
+    "Reader",
+    "ReaderDescriptor",
+    "Registry",
+    "Resolver",
+    "Retrievable",
+    "SpooledArtifact",
+    "StreamReader",
+    "Thought",
+    "Tokenizable",
+    "ToolCall",
+    "TrustTier",
+    "TurnGate",
+    "configure_converter",
+    "decode",
+    "encodable",
+    "encode",
+    "encode_text",
     "errors",
-    *_MODULES,
+    "extra",
 ]
 
 

@@ -4,11 +4,15 @@
 nothing about sharing, and takes exponential time where tuples share each other.
 """
 
+# pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false
+# pyright: reportUnknownMemberType=false, reportUnknownLambdaType=false
+# A parsed document, and a user's object, is Any until it was looked at.
+
 from __future__ import annotations
 
 import enum
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime, time
 from decimal import Decimal
 from typing import Any, Final, TypeAlias
@@ -90,9 +94,9 @@ class _Comparison:
             case set() | frozenset() if type(a) in _CONTAINERS:
                 return self._matched(a, b, trail, scope)
             case Kept():
-                return self._push_all([("", a.tree, b.tree)], trail, scope)
+                return self._later([("", a.tree, b.tree)], trail, scope)
             case Shared():
-                return self._push_all([("", a.value, b.value)], trail, scope)
+                return self._later([("", a.value, b.value)], trail, scope)
             case OpaqueNode():
                 return self._opaque(a, b, trail)
             case Reader():
@@ -106,26 +110,24 @@ class _Comparison:
         if type(a) is deque and a.maxlen != b.maxlen:
             return f"maxlen {a.maxlen} became {b.maxlen}"
         pairs = [(i, x, y) for i, (x, y) in enumerate(zip(a, b, strict=True))]
-        return self._push_all(pairs, trail, scope)
+        return self._later(pairs, trail, scope)
 
     def _dicts(self, a: Any, b: Any, trail: Trail, scope: int) -> str | None:
         if all(type(key) is str for key in a):
             if a.keys() != b.keys():
                 return "the keys differ"
-            return self._push_all([(k, v, b[k]) for k, v in a.items()], trail, scope)
+            return self._later([(k, v, b[k]) for k, v in a.items()], trail, scope)
         reason, pairs = _match(a, b)
         if reason is not None:
             return reason
-        self._push_all([(excerpt(x), x, y) for x, y in pairs], trail, scope)
-        return self._push_all(
-            [(excerpt(x), a[x], b[y]) for x, y in pairs], trail, scope
-        )
+        self._later([(excerpt(x), x, y) for x, y in pairs], trail, scope)
+        return self._later([(excerpt(x), a[x], b[y]) for x, y in pairs], trail, scope)
 
     def _matched(self, a: Any, b: Any, trail: Trail, scope: int) -> str | None:
         reason, pairs = _match(a, b)
         if reason is not None:
             return reason
-        return self._push_all([(excerpt(x), x, y) for x, y in pairs], trail, scope)
+        return self._later([(excerpt(x), x, y) for x, y in pairs], trail, scope)
 
     def _opaque(self, a: OpaqueNode, b: OpaqueNode, trail: Trail) -> str | None:
         if (a.tag, a.version) != (b.tag, b.version):
@@ -153,11 +155,13 @@ class _Comparison:
             return None
         return None if a == b else f"a {type_name(type(a))} became another one"
 
-    def _push_all(
-        self, pairs: list[tuple[Step, Any, Any]], trail: Trail, scope: int
-    ) -> None:
+    def _later(
+        self, pairs: Sequence[tuple[Step, Any, Any]], trail: Trail, scope: int
+    ) -> str | None:
+        """Put parts on the stack; what they differ in is not known yet."""
         for step, x, y in reversed(pairs):
             self._stack.append((x, y, trail if step == "" else (trail, step), scope))
+        return None
 
 
 def _match(a: Iterable[Any], b: Iterable[Any]) -> tuple[str | None, list[Any]]:

@@ -1,7 +1,12 @@
 """Whether a value that came out is of the annotation that was asked for."""
 
+# pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false
+# pyright: reportUnknownMemberType=false, reportUnknownLambdaType=false
+# A parsed document, and a user's object, is Any until it was looked at.
+
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, TypeAlias
 
 from graphcodec._paths import Step
@@ -35,6 +40,7 @@ def mismatch(value: Any, slot: Slot) -> Mismatch | None:
     """
     if not _fits(value, slot):
         return (), value, slot
+    parts: Iterable[tuple[Step, object, Slot]]
     match slot:
         case Sequence(item=item):
             parts = ((index, part, item) for index, part in enumerate(value))

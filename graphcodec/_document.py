@@ -7,6 +7,10 @@ that know from the classes which part of it is data and which is markup. Both si
 the same passes, so what one accepts, the other does.
 """
 
+# pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false
+# pyright: reportUnknownMemberType=false, reportUnknownLambdaType=false
+# A parsed document, and a user's object, is Any until it was looked at.
+
 from __future__ import annotations
 
 from collections import deque
@@ -63,7 +67,7 @@ class Part(NamedTuple):
 def reference(value: object) -> int | None:
     """Return the number if *value* is a well-formed reference."""
     match value:
-        case {"$type": "$ref", "n": int(number)} if len(value) == 2:  # noqa: PLR2004
+        case {"$type": "$ref", "n": int(number), **rest} if not rest:
             return number
         case _:
             return None
@@ -359,7 +363,9 @@ class Sizes:
         while len(self._known) < len(self._nodes):
             self._known.append(self._size(self._nodes[len(self._known)]))
         if self._size(member) > MOST_HASHED:
-            msg = f"a set member or dict key unfolds to more than {MOST_HASHED:,} values"
+            msg = (
+                f"a set member or dict key unfolds to more than {MOST_HASHED:,} values"
+            )
             hint = "use a list, or a key that is small"
             raise LimitExceededError(
                 msg, limit="max_hashed", value=MOST_HASHED, hint=hint

@@ -1,5 +1,9 @@
 """JSON and MessagePack: the same maps, lists and scalars in two spellings."""
 
+# pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false
+# pyright: reportUnknownMemberType=false, reportUnknownLambdaType=false
+# A parsed document, and a user's object, is Any until it was looked at.
+
 from __future__ import annotations
 
 from typing import Any, Final, Literal, TypeAlias

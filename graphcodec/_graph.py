@@ -21,7 +21,8 @@ def object_fields(obj: object) -> Iterator[tuple[str, object]]:
         obj: An instance of an attrs class, dataclass, pydantic model or msgspec Struct;
             anything else has no fields.
     """
-    for name, attribute in field_names(type(obj)):
+    cls: type = type(obj)
+    for name, attribute in field_names(cls):
         value = getattr(obj, attribute, _UNSET)
         if value is not _UNSET:
             yield name, value

@@ -10,7 +10,7 @@ tree, without references.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
@@ -43,6 +43,11 @@ class CodecConverter(cattrs.Converter):
         self._changed = changed
         self._passes = passes
 
+    def announce(self) -> None:
+        """Tell the codec that a hook was registered."""
+        if self._changed is not None:
+            self._changed()
+
     def unstructure(self, obj: Any, unstructure_as: Any = None) -> Any:
         """Do what cattrs does, but leave objects to the walker of a codec call."""
         if self._passes is not None and self._passes(obj):
@@ -59,8 +64,7 @@ class CodecConverter(cattrs.Converter):
 def _announcing(name: str) -> Callable[..., Any]:
     def register(self: CodecConverter, *args: Any, **kwargs: Any) -> Any:
         out = getattr(super(CodecConverter, self), name)(*args, **kwargs)
-        if self._changed is not None:
-            self._changed()
+        self.announce()
         return out
 
     register.__name__ = name
@@ -125,7 +129,7 @@ class Hooks:
         return getattr(self._local, "depth", 0) > 0
 
     @contextmanager
-    def calling(self) -> Iterator[None]:
+    def calling(self) -> Generator[None]:
         """Mark that a user's function runs inside a codec call."""
         self._local.depth = getattr(self._local, "depth", 0) + 1
         try:

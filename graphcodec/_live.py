@@ -12,7 +12,7 @@ import queue
 import socket
 import threading
 import types
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from typing import Final
 
 from graphcodec.errors import (
@@ -104,8 +104,8 @@ def _gate(value: object, name: str) -> GateNotEncodableError:
     return GateNotEncodableError(msg, type_name=name, hint=hint)
 
 
-def _handler(value: Callable[..., object]) -> str | None:
-    """Say what kind of callable *value* is, if it is a function of some kind."""
+def _handler(value: object) -> str:
+    """Say what kind of function *value* is; nothing if it is none."""
     match value:
         case functools.partial():
             return "a functools.partial holds arguments that have no name"
@@ -118,7 +118,7 @@ def _handler(value: Callable[..., object]) -> str | None:
             return _function(value)
         case _:
             # An instance whose class defines __call__ is data first.
-            return None
+            return ""
 
 
 def _function(value: types.FunctionType) -> str:
@@ -151,14 +151,13 @@ def _unregistered(value: object, name: str) -> UnencodableValueError:
     elif builtin is not None:
         msg = f"{name} is more than the {builtin.__name__} it derives from"
         return UnencodableValueError(
-            msg, type_name=name, hint=f"convert it to a {builtin.__name__}, or {_REGISTER}"
+            msg,
+            type_name=name,
+            hint=f"convert it to a {builtin.__name__}, or {_REGISTER}",
         )
     else:
         msg = f"there is no way to write a {name}"
     return UnencodableValueError(msg, type_name=name, hint=_REGISTER)
-
-
-
 
 
 def type_name(cls: type) -> str:

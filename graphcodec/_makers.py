@@ -3,7 +3,7 @@
 The usual map has exactly the fields of its class; it is taken apart, each value read by
 an expression, and the object made in the cheapest way that runs every check of the
 constructor. A map that is not usual (a field missing or unknown, another version) goes
-to `ReadCall.uneven`, which takes its time.
+to `Evolving.uneven`, which takes its time.
 """
 
 from __future__ import annotations
@@ -32,7 +32,6 @@ from graphcodec._source import Namespace
 
 if TYPE_CHECKING:
     from graphcodec._hooks import Hooks
-    from graphcodec._read import ReadCall
     from graphcodec._registry import TypeRegistry
 
 Read: TypeAlias = "Callable[..., Any]"
@@ -48,7 +47,7 @@ class OpaqueOwner(Exception):  # noqa: N818 - likewise
 
 
 class Known(dict[str, Any]):
-    """The functions met so far in one place, by tag; filled by `ReadCall.object`."""
+    """The functions met so far in one place, by tag; filled by `ReadCall.instance`."""
 
 
 class ReadProgram:
@@ -98,7 +97,7 @@ class ReadProgram:
         if name not in self.space.names:
             # A class may refer to itself: its name is known before there is a function.
             names = self.space.names
-            names[name] = lambda *args: names[name](*args)
+            names[name] = _by_name(names, name)
             source = _Function(self, shape).source(name)
             self.space.compile(shape.mark.tag, source)
         return name
@@ -118,6 +117,13 @@ class ReadProgram:
             self.space.compile(name, source)
         function: Read = self.space.names[name]
         return function
+
+
+def _by_name(names: dict[str, Any], name: str) -> Read:
+    def read(*args: Any) -> Any:
+        return names[name](*args)
+
+    return read
 
 
 class _Expressions:
@@ -166,21 +172,25 @@ class _Expressions:
                 pairs = self._name(frozenset((type(c), c) for c in values), "choices")
                 return (
                     f"({v} if type({source}) in {kinds} and (type({v}), {v}) in {pairs}"
-                    f" else r.refuse({v}, {place}))"
+                    f" else r.rare.refuse({v}, {place}))"
                 )
             case Objects():
                 return self._objects(slot, source, v, place)
             case ReaderPlace():
                 return f"r.reader({source}, {self._family!r})"
-            case Sequence(kind=kind) if kind is tuple or (kind is list and not self._soft):
+            case Sequence(kind=kind) if kind is tuple or (
+                kind is list and not self._soft
+            ):
                 return self._sequence(slot, source, v, place, depth)
             case OneOf():
                 return self._one_of(slot, source, v, place, depth)
             case Sequence() | Row() | Table():
-                return f"r.typed({source}, {place}, {self._family!r}, {self._soft})"
+                return (
+                    f"r.rare.typed({source}, {place}, {self._family!r}, {self._soft})"
+                )
 
     def _scalar(self, cls: type, source: str, v: str, place: str) -> str:
-        rest = f"r.scalar({v}, {place})"
+        rest = f"r.rare.scalar({v}, {place})"
         hooks = self._program.hooks.scalar(cls)
         if hooks is not None:
             return f"r.own({self._name(hooks[1], 'hook')}, {source}, None)"
@@ -192,7 +202,7 @@ class _Expressions:
             case "datetime" if not self._program.careful:
                 return f"times[{source}]"
             case _:
-                return f"r.scalar({source}, {place})"
+                return f"r.rare.scalar({source}, {place})"
 
     def _member(self, slot: Member, source: str, v: str, place: str) -> str:
         if slot.by_value:
@@ -203,12 +213,12 @@ class _Expressions:
         name = self._name(table, "members")
         return (
             f"(c if type({source}) in {kinds} and (c := {name}.get({v})) is not None"
-            f" else r.member({v}, {place}))"
+            f" else r.rare.member({v}, {place}))"
         )
 
     def _objects(self, slot: Objects, source: str, v: str, place: str) -> str:
         if self._program.opaque or self._program.careful:
-            return f"r.object({source}, {place})"
+            return f"r.instance({source}, {place})"
         if len(slot.bases) == 1:
             shape = self._program.registry.shape(slot.bases[0])
             if shape is not None and self._program.reader(shape.mark.tag):
@@ -216,13 +226,13 @@ class _Expressions:
                 return (
                     f"({name}({v}, r) if type({source}) is dict"
                     f" and {v}['$type'] == {shape.mark.tag!r}"
-                    f" else r.object({v}, {place}))"
+                    f" else r.instance({v}, {place}))"
                 )
         known = self._name(Known(), "known")
         return (
             f"(f({v}, r) if type({source}) is dict"
             f" and (f := {known}.get({v}['$type']))"
-            f" else r.object({v}, {place}, {known}))"
+            f" else r.instance({v}, {place}, {known}))"
         )
 
     def _sequence(
@@ -239,7 +249,7 @@ class _Expressions:
             items, empty = f"tuple({items})", "()"
         return (
             f"(({items} if {v} else {empty}) if type({source}) is list"
-            f" else r.typed({v}, {place}, {self._family!r}, {self._soft}))"
+            f" else r.rare.typed({v}, {place}, {self._family!r}, {self._soft}))"
         )
 
     def _one_of(self, slot: OneOf, source: str, v: str, place: str, depth: int) -> str:
@@ -251,7 +261,7 @@ class _Expressions:
             if self._program.hooks.scalar(cls) is None
         ]
         if not tests:
-            return f"r.one_of({source}, {place}, {self._family!r}, {self._soft})"
+            return f"r.rare.one_of({source}, {place}, {self._family!r}, {self._soft})"
         chain = "".join(
             f"{good} if {test.format(v if index else source)} else "
             for index, (test, good) in enumerate(tests)
@@ -259,12 +269,11 @@ class _Expressions:
         if self._checked and slot.other is None:
             return source
         only_none = slot.scalars == (type(None),)
-        if slot.other is not None and (only_none or isinstance(slot.other, Objects)):
-            if only_none:
-                return f"({chain}{self.value(slot.other, v, v, depth)})"
-            other = self._objects(slot.other, v, v, place)
-            return f"({chain}{other})"
-        return f"({chain}r.one_of({v}, {place}, {self._family!r}, {self._soft}))"
+        if isinstance(slot.other, Objects) and not only_none:
+            return f"({chain}{self._objects(slot.other, v, v, place)})"
+        if slot.other is not None and only_none:
+            return f"({chain}{self.value(slot.other, v, v, depth)})"
+        return f"({chain}r.rare.one_of({v}, {place}, {self._family!r}, {self._soft}))"
 
 
 _CALLS: Final = {
@@ -295,7 +304,7 @@ class _Function(_Expressions):
             later = f"return r.later({name}, m, {self._cls}, node)"
             body = _guard(body, "Unready", later)
         if self._program.opaque:
-            body = _guard(body, "OpaqueOwner", "return r.opaque(m)")
+            body = _guard(body, "OpaqueOwner", "return r.evolving.opaque(m)")
         return "\n".join(
             [
                 f"def {name}(m, r, node=None):  # {type_name(self._shape.cls)}",
@@ -305,7 +314,7 @@ class _Function(_Expressions):
         )
 
     def _uneven(self) -> str:
-        return f"return r.uneven(m, {self._name(self._shape, 'shape')}, node)"
+        return f"return r.evolving.uneven(m, {self._name(self._shape, 'shape')}, node)"
 
     def _frame(self, count: int) -> list[str]:
         """Return the lines that let only the usual map through."""
@@ -331,7 +340,11 @@ class _Function(_Expressions):
         taken = [f"    m{i} = m[{item.key!r}]" for i, item in enumerate(fields)]
         return [
             *self._frame(len(fields)),
-            *(["try:", *taken, "except KeyError:", f"    {self._uneven()}"] if taken else []),
+            *(
+                ["try:", *taken, "except KeyError:", f"    {self._uneven()}"]
+                if taken
+                else []
+            ),
             "times = r.times",
             *(["mark = len(r.jobs)"] if self._looks_again() else []),
             *(self._read(i, item) for i, item in enumerate(fields)),

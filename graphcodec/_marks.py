@@ -37,10 +37,13 @@ class Mark:
     def __attrs_post_init__(self) -> None:
         for name in (self.tag, *self.aliases):
             if type(name) is not str or not name or name.startswith("$"):
-                msg = f"a tag must be a non-empty str without a leading '$', not {name!r}"
+                msg = (
+                    f"a tag must be a non-empty str without a leading '$', not {name!r}"
+                )
                 raise InvalidValueError(msg)
         if type(self.version) is not int or self.version < 1:
-            msg = f"the version of {self.tag!r} must be an int from 1, not {self.version!r}"
+            known = f"the version of {self.tag!r}"
+            msg = f"{known} must be an int from 1, not {self.version!r}"
             raise InvalidValueError(msg, tag=self.tag)
         self._check_upgrades()
 
@@ -53,7 +56,9 @@ class Mark:
         if gaps or beyond:
             what = f"lack the step from {gaps[0]}" if gaps else f"lead from {beyond[0]}"
             msg = f"the upgrades of {self.tag!r} {what} to version {self.version}"
-            hint = "give one function for each version from the oldest to the last but one"
+            hint = (
+                "give one function for each version from the oldest to the last but one"
+            )
             raise InvalidValueError(msg, tag=self.tag, hint=hint)
 
 
@@ -85,8 +90,9 @@ def encodable(
     require_dot(mark)
 
     def put(cls: C) -> C:
-        cls.__graphcodec_tag__ = tag
-        cls.__graphcodec_mark__ = mark
+        # Not as cls.x = y: the type checkers are right that a class need not take it.
+        type.__setattr__(cls, "__graphcodec_tag__", tag)
+        type.__setattr__(cls, "__graphcodec_mark__", mark)
         return cls
 
     return put
@@ -122,5 +128,8 @@ def extra() -> Any:
     fields. Use it as ``rest: dict[str, object] = graphcodec.extra()``.
     """
     return attrs.field(
-        factory=dict, kw_only=True, repr=False, metadata={"graphcodec": EXTRA}
+        factory=dict[str, object],
+        kw_only=True,
+        repr=False,
+        metadata={"graphcodec": EXTRA},
     )

@@ -11,6 +11,10 @@ of a frozen class is hard. A graph can be rebuilt exactly if its hard references
 cycle, and then the nodes stand in an order in which they point backwards.
 """
 
+# pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false
+# pyright: reportUnknownMemberType=false, reportUnknownLambdaType=false
+# A parsed document, and a user's object, is Any until it was looked at.
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator

@@ -10,6 +10,7 @@ Step: TypeAlias = str | int
 
 _LONGEST_KEY = 40
 _MOST_STEPS = 24
+_WIDEST_INT = 128
 
 
 def format_path(steps: Iterable[Step]) -> str:
@@ -50,5 +51,6 @@ def excerpt(value: object, longest: int = 60) -> str:
         return repr(value)
     if isinstance(value, int):
         # Decimal text of a huge int is slow, and refused beyond 4,300 digits.
-        return repr(value) if value.bit_length() <= 128 else f"<{value.bit_length()}-bit int>"  # noqa: PLR2004, E501
+        bits = value.bit_length()
+        return repr(value) if bits <= _WIDEST_INT else f"<{bits}-bit int>"
     return f"<{type(value).__name__}>"

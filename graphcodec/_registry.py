@@ -16,10 +16,10 @@ from graphcodec.errors import DuplicateTagError, InvalidValueError
 class TypeRegistry:
     """Tags and classes of one codec.
 
-    Classes that carry a mark can be written by any codec; only registered ones are read.
+    Marked classes can be written by any codec; only registered ones are read.
 
     Attributes:
-        generation: Counts the changes, so that compiled functions know when they are old.
+        generation: Counts the changes: functions compiled before one are old.
     """
 
     def __init__(self) -> None:
@@ -162,7 +162,7 @@ def _find_mark(
     aliases: tuple[str, ...],
     upgrades: dict[int, Upgrade],
 ) -> Mark:
-    if not isinstance(cls, type):
+    if not isinstance(cls, type):  # pyright: ignore[reportUnnecessaryIsInstance]
         msg = f"only a class can be registered, not {cls!r}"
         raise InvalidValueError(msg)
     if tag is not None:
@@ -196,7 +196,8 @@ def loaded_class(tag: str) -> type | None:
         cls = stack.pop()
         if vars(cls).get("__graphcodec_tag__") == tag:
             return cls
-        for child in type.__subclasses__(cls):
+        children: list[type] = type.__subclasses__(cls)
+        for child in children:
             if child not in seen:
                 seen.add(child)
                 stack.append(child)

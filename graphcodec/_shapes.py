@@ -5,6 +5,10 @@ functions of its own) is read into the same `Shape`; the code generators see not
 else of it.
 """
 
+# pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false
+# pyright: reportUnknownMemberType=false, reportUnknownLambdaType=false
+# A parsed document, and a user's object, is Any until it was looked at.
+
 from __future__ import annotations
 
 import dataclasses
@@ -115,7 +119,9 @@ def shape_of(
         if test(cls):
             return read(cls, mark, _Hints(cls, is_object, names))
     msg = f"{type_name(cls)} is no class that graphcodec can read"
-    hint = "make it an attrs class or dataclass, or register(cls, tag, encode=, decode=)"
+    hint = (
+        "make it an attrs class or dataclass, or register(cls, tag, encode=, decode=)"
+    )
     raise InvalidValueError(msg, type_name=type_name(cls), tag=mark.tag, hint=hint)
 
 
@@ -184,7 +190,7 @@ def _attrs(cls: type, mark: Mark, hints: _Hints) -> Shape:
         kind="attrs",
         fields=tuple(fields),
         extra=extra or _dict_place(cls),
-        mutable=not props.is_frozen and cls.__new__ is object.__new__,
+        mutable=not props.is_frozen and _has_plain_new(cls),
         direct=props.is_slotted and (checked or _is_plain(cls, props)),
         checked=checked,
         skipped=skipped,
@@ -211,7 +217,7 @@ def _is_plain(cls: type, props: attrs.ClassProps) -> bool:
     return (
         type(cls) is type
         and props.added_init
-        and cls.__new__ is object.__new__
+        and _has_plain_new(cls)
         and not hasattr(cls, "__attrs_post_init__")
         and not hasattr(cls, "__attrs_pre_init__")
         and not hasattr(cls.__init_subclass__, "__func__")
@@ -223,6 +229,10 @@ def _is_plain(cls: type, props: attrs.ClassProps) -> bool:
             for attribute in attrs.fields(cls)
         )
     )
+
+
+def _has_plain_new(cls: Any) -> bool:
+    return cls.__new__ is object.__new__
 
 
 def _dict_place(cls: type) -> str | None:
@@ -250,7 +260,7 @@ def _dataclass(cls: type, mark: Mark, hints: _Hints) -> Shape:
         kind="dataclass",
         fields=tuple(fields),
         extra=extra or _dict_place(cls),
-        mutable=not frozen and cls.__new__ is object.__new__,
+        mutable=not frozen and _has_plain_new(cls),
         skipped=skipped,
         family=getattr(cls, "__graphcodec_family__", "media"),
     )

@@ -5,6 +5,10 @@ else is `UNTYPED`, where values carry their own types. Nothing is ever guessed f
 the look of a value: an annotation such as ``bytes | str`` is untyped.
 """
 
+# pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false
+# pyright: reportUnknownMemberType=false, reportUnknownLambdaType=false
+# A parsed document, and a user's object, is Any until it was looked at.
+
 from __future__ import annotations
 
 import enum
@@ -143,6 +147,7 @@ Slot: TypeAlias = (
 )
 
 UNTYPED: Final = Untyped()
+ANYTHING: Final = Objects((object,))
 
 IsObject: TypeAlias = Callable[[type], bool]
 """Says whether a class is registered, marked, or a base of a registered one."""
@@ -198,11 +203,10 @@ def _union(options: list[Slot]) -> Slot:
         for slot in options
         if isinstance(slot, Scalar) and slot.cls in PLAIN_SCALARS
     )
-    others = [slot for slot in options if not isinstance(slot, Scalar)]
-    others += [
+    others = [
         slot
         for slot in options
-        if isinstance(slot, Scalar) and slot.cls not in PLAIN_SCALARS
+        if not isinstance(slot, Scalar) or slot.cls not in PLAIN_SCALARS
     ]
     if not others:
         return OneOf(scalars, None)
@@ -242,7 +246,7 @@ def _is_users(cls: type) -> bool:
 
 
 _LEAF_HEIGHT: Final = 3
-"""How many levels the marker of a leaf takes at most: ``{"$complex": [{"$float"}]}``."""
+"""How many levels a leaf's marker takes at most: ``{"$complex": [{"$float"}]}``."""
 
 
 def height(slot: Slot) -> int:
@@ -272,3 +276,27 @@ def height(slot: Slot) -> int:
             return _LEAF_HEIGHT if other is None else max(_LEAF_HEIGHT, height(other))
         case _:
             return _LEAF_HEIGHT
+
+
+def describe(slot: Slot) -> str:
+    """Say in words what belongs into *slot*."""
+    match slot:
+        case Scalar(cls=cls):
+            return "None" if cls is type(None) else f"a {cls.__name__}"
+        case Member(cls=cls):
+            return f"a member of {cls.__name__}"
+        case Choice(values=values):
+            return f"one of {', '.join(map(repr, values))}"
+        case Objects(bases=bases):
+            return " or ".join(base.__name__ for base in bases)
+        case Sequence(kind=kind, item=item):
+            return f"a {kind.__name__} of {describe(item)}"
+        case Row(items=items):
+            return f"a tuple of {len(items)}"
+        case Table():
+            return "a dict"
+        case OneOf(scalars=scalars, other=other):
+            names = ["None" if cls is type(None) else cls.__name__ for cls in scalars]
+            return " or ".join([*names, *([describe(other)] if other else [])])
+        case _:
+            return "a reader"

@@ -1,9 +1,13 @@
 """Values that JSON lacks, each with the marker that stands for it.
 
-A marker is a map with one ``$`` key, such as ``{"$decimal": "1.10"}``. This module knows
+A marker is a map with one ``$`` key, such as ``{"$decimal": "1.10"}``. This module has
 the leaves only; containers are the walker's, because what they hold is a graph.
 Reading is strict: one spelling for each value, so that equal documents are equal bytes.
 """
+
+# pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false
+# pyright: reportUnknownMemberType=false, reportUnknownLambdaType=false
+# A parsed document, and a user's object, is Any until it was looked at.
 
 from __future__ import annotations
 
@@ -11,7 +15,7 @@ import re
 import zoneinfo
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Mapping
-from datetime import date, datetime, time, timedelta, timezone, tzinfo
+from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
 from decimal import Decimal
 from functools import lru_cache
 from math import isfinite
@@ -79,10 +83,10 @@ def write_text(value: str) -> object:
 
 
 def write_datetime(value: datetime) -> object:
-    """Return the bare text of *value* if it has a plain fixed offset, else its marker."""
+    """Return bare text if the offset of *value* is all there is, else its marker."""
     zone = value.tzinfo
     if not value.fold:
-        if zone is timezone.utc:
+        if zone is UTC:
             return value.isoformat(timespec="microseconds")
         if type(zone) is timezone and not _has_name(zone):
             return value.isoformat(timespec="microseconds")
@@ -121,12 +125,14 @@ def _add_zone(out: Wire, zone: tzinfo | None, fold: int) -> Wire:
 
 def _has_name(zone: timezone) -> bool:
     # A timezone equals its nameless twin, so only the arguments tell them apart.
-    return zone is not timezone.utc and len(zone.__reduce__()[1]) == 2  # type: ignore[arg-type]  # noqa: PLR2004
+    return zone is not UTC and len(zone.__reduce__()[1]) == 2  # noqa: PLR2004
 
 
 def _zone_key(zone: zoneinfo.ZoneInfo) -> str:
-    if zone.key is None or zone.key not in _zone_keys():  # type: ignore[redundant-expr]
-        msg = "a ZoneInfo made from a file has no key that another process could look up"
+    if zone.key not in _zone_keys():
+        msg = (
+            "a ZoneInfo made from a file has no key that another process could look up"
+        )
         raise UnencodableValueError(
             msg, type_name="ZoneInfo", hint="use ZoneInfo('Area/City')"
         )
@@ -274,7 +280,9 @@ def _read_datetime(out: Wire) -> datetime:
 
 
 def _read_time(out: Wire) -> time:
-    return _place(time.fromisoformat(_match(_CLOCK, out["$time"], "a time of day")), out)
+    return _place(
+        time.fromisoformat(_match(_CLOCK, out["$time"], "a time of day")), out
+    )
 
 
 T = TypeVar("T", datetime, time)
@@ -315,6 +323,8 @@ def _read_timedelta(payload: object) -> timedelta:
                 micros,
             ):
                 return value
+        case _:
+            pass
     malformed("$timedelta needs normalized [days, seconds, microseconds]", payload)
 
 
@@ -338,9 +348,8 @@ def _part(value: object) -> float:
 
 def _read_path(out: Wire) -> PurePath:
     kind, text = out.get("kind"), out["$path"]
-    match text:
-        case {"$str": payload, **rest} if not rest:
-            text = read_str(payload)
+    if type(text) is dict and text.keys() == {"$str"}:
+        text = read_str(text["$str"])
     if type(kind) is not str or kind not in _PATHS or type(text) is not str:
         malformed("$path needs text and a known kind", kind)
     if issubclass(_PATHS[kind], Path) and not isinstance(Path(), _PATHS[kind]):
@@ -396,7 +405,7 @@ MARKERS: Final[Mapping[str, tuple[type, frozenset[str], Callable[[Wire], object]
         }
     )
 )
-"""For each marker: the type it brings back, what may stand beside it, how it is read."""
+"""For each marker: its type, what may stand beside it, and how it is read."""
 
 
 def read_marker(marker: str, out: Wire) -> object:

@@ -16,6 +16,10 @@ where. (A path kept in the fast build costs a tenth of all time; searching the g
 the culprit afterwards fails for values that are not unique, such as small ints.)
 """
 
+# pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false
+# pyright: reportUnknownMemberType=false, reportUnknownLambdaType=false
+# A parsed document, and a user's object, is Any until it was looked at.
+
 from __future__ import annotations
 
 import enum
@@ -29,17 +33,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from graphcodec._limits import NESTING, exceeded
 from graphcodec._live import refusal, type_name
 from graphcodec._paths import Step, excerpt, format_path
-from graphcodec._slots import (
-    Choice,
-    Member,
-    Objects,
-    OneOf,
-    Row,
-    Scalar,
-    Sequence,
-    Slot,
-    Table,
-)
+from graphcodec._plain import FLAT, NOT_PLAIN, is_bare_key, is_text, levels, plain
+from graphcodec._slots import Objects, OneOf
 from graphcodec._unknown import Kept, OpaqueNode, Shared
 from graphcodec._values import (
     BARE,
@@ -53,6 +48,7 @@ from graphcodec._values import (
     write_int,
     write_text,
 )
+from graphcodec._write_rare import RareWriter
 from graphcodec._writers import Known, WriteProgram
 from graphcodec.errors import (
     CyclicGraphError,
@@ -72,10 +68,6 @@ Trail: TypeAlias = "tuple[Trail | None, tuple[Step, ...]]"
 # What a walked container and one leaf in it need: {"$dict": [[key, {"$complex": …}]]}.
 _ROOM: Final = 8
 _CONTAINERS: Final = frozenset({list, dict, tuple, set, frozenset, deque})
-_FLAT: Final = frozenset({str, bool, type(None)})
-_NOT_PLAIN: Final = object()
-# From this length on it pays to look at the types of all items before the items.
-_LONG: Final = 8
 
 
 class WriteCall:
@@ -99,17 +91,18 @@ class WriteCall:
         self.references: list[Wire] = []
         self.hashed: list[object] = []
         self.tangled = False
-        self._program = program
+        self.program = program
         self._limits = limits
         self._binary = binary
         self._tree = not references
         self._canonical = canonical
-        self._careful = program.build == "careful"
+        self.careful = program.build == "careful"
         self._work: list[tuple[Key, Any, dict[int, Key] | None, Trail | None]] = []
         self._moved: list[tuple[int, Wire]] = []
         self._containers = 0
         self._base: Trail | None = None
-        self._steps: list[Step] = []
+        self.rare = RareWriter(self)
+        self.steps: list[Step] = []
 
     # The whole document
 
@@ -120,7 +113,7 @@ class WriteCall:
             obj: The root.
         """
         out: Wire = {"graphcodec": 1}
-        writer = self._program.writer(type(obj))
+        writer = self.program.writer(type(obj))
         if writer is not None:
             out["root"] = writer(obj, self, 1)
         elif self._is_object(obj):
@@ -134,7 +127,7 @@ class WriteCall:
     def _write_deferred(
         self, key: Key, value: Any, slot: dict[int, Key] | None, trail: Trail | None
     ) -> None:
-        self._base, self._steps = trail, []
+        self._base, self.steps = trail, []
         number = self.numbers[key]
         del self.memo[key]
         if slot is None:
@@ -208,7 +201,7 @@ class WriteCall:
             raise CyclicGraphError(msg, type_name=type_name(type(obj)))
         del self.memo[key]
         found: Any = self.walk(obj, level, {}, {}, "")
-        return found
+        return found  # type: ignore[no-any-return]
 
     def _number(self, key: Key) -> int:
         number = self.numbers[key] = len(self.references)
@@ -220,17 +213,17 @@ class WriteCall:
         self.nodes.append(None)
         return number
 
-    def defer(
-        self, key: Key, obj: object, slot: dict[int, Key] | None = None
-    ) -> Wire:
+    def defer(self, key: Key, obj: object, slot: dict[int, Key] | None = None) -> Wire:
         """Put something that would nest too deep on the work list."""
         if self._tree:
-            msg = f"the graph nests deeper than {NESTING} levels, and references are off"
+            msg = (
+                f"the graph nests deeper than {NESTING} levels, and references are off"
+            )
             raise LimitExceededError(msg, limit="nesting", value=NESTING)
         self.tangled = True
         self.memo[key] = _DEFERRED
         number = self._number(key)
-        trail = (self._base, tuple(self._steps)) if self._careful else None
+        trail = (self._base, tuple(self.steps)) if self.careful else None
         self._work.append((key, obj, slot, trail))
         return self.references[number]
 
@@ -244,20 +237,20 @@ class WriteCall:
             level: The level at which its outermost map or list stands.
         """
         kind = type(value)
-        if kind in _FLAT:
-            if kind is not str or not self._careful or _is_text(value):
+        if kind in FLAT:
+            if kind is not str or not self.careful or is_text(value):
                 return value
         elif kind is dict or kind is list:
             room = NESTING - level + 1
-            plain = _plain(value, room, {id(value)}, self._careful)
-            if plain is not _NOT_PLAIN:
-                return plain
+            same = plain(value, room, {id(value)}, self.careful)
+            if same is not NOT_PLAIN:
+                return same
         elif kind is int:
             if LEAST_INT <= value <= MOST_INT:
                 return value
         elif kind is float and isfinite(value):
             return value
-        writer = self._program.writers.get(kind)
+        writer = self.program.writers.get(kind)
         if writer is not None:
             return {"$any": writer(value, self, level + 1)}
         wrapper: Wire = {}
@@ -279,13 +272,13 @@ class WriteCall:
         kind = type(value)
         if kind in _CONTAINERS:
             return self._contained(value, level, slot, holder, place)
-        if kind in _FLAT:
-            return self.text(value) if kind is str and self._careful else value
+        if kind in FLAT:
+            return self.as_text(value) if kind is str and self.careful else value
         if kind is int:
             return write_int(value)
         if kind is float:
             return write_float(value)
-        writer = self._program.writer(kind)
+        writer = self.program.writer(kind)
         if writer is not None:
             return writer(value, self, level)
         mark = MARKED.get(kind)
@@ -296,7 +289,7 @@ class WriteCall:
     def _other(self, value: Any, level: int) -> object:
         match value:
             case bytes() if type(value) is bytes:
-                return self.bytes(value)
+                return self.as_bytes(value)
             case Reader():
                 return self.reader(value, "media", level)
             case enum.Enum():
@@ -308,7 +301,7 @@ class WriteCall:
 
     def _member(self, value: enum.Enum) -> Wire:
         cls = type(value)
-        shape = self._program.registry.shape(cls)
+        shape = self.program.registry.shape(cls)
         if shape is None:
             raise refusal(value)
         if isinstance(value, enum.Flag):
@@ -357,9 +350,9 @@ class WriteCall:
     ) -> list[object]:
         out: list[object] = []
         for index, item in enumerate(items):
-            self._steps.append(index)
+            self.steps.append(index)
             out.append(self.walk(item, level + 1, slot, out, index))
-            self._steps.pop()
+            self.steps.pop()
         return out
 
     def _marked_items(self, value: Any, level: int, slot: dict[int, Key]) -> Wire:
@@ -374,30 +367,32 @@ class WriteCall:
         return out
 
     def _dict(self, value: dict[Any, Any], level: int, slot: dict[int, Key]) -> Wire:
-        pairs = self._pairs(value)
-        if all(map(_is_bare_key, value)) and (not self._careful or all(map(_is_text, value))):
+        pairs = self.pairs(value)
+        if all(map(is_bare_key, value)) and (
+            not self.careful or all(map(is_text, value))
+        ):
             out: Wire = {}
             for key, item in pairs:
-                self._steps.append(key)
+                self.steps.append(key)
                 out[key] = self.walk(item, level + 1, slot, out, key)
-                self._steps.pop()
+                self.steps.pop()
             return out
         listed: list[object] = []
         for key, item in pairs:
             pair: list[object] = [None, None]
-            self._steps.append(excerpt(key))
+            self.steps.append(excerpt(key))
             pair[0] = self.walk(key, level + 3, slot, pair, 0)
             pair[1] = self.walk(item, level + 3, slot, pair, 1)
-            self._steps.pop()
+            self.steps.pop()
             self.hashed.append(pair[0])
             listed.append(pair)
         return {"$dict": listed}
 
-    def _pairs(self, value: dict[Any, Any]) -> Iterable[tuple[Any, Any]]:
-        """Return the entries of a dict, in an order that hashing can rely on if asked."""
+    def pairs(self, value: dict[Any, Any]) -> Iterable[tuple[Any, Any]]:
+        """Return the entries of a dict, for hashing in an order equal dicts share."""
         if self._canonical is None:
             return value.items()
-        if all(map(_is_bare_key, value)) and all(map(_is_text, value)):
+        if all(map(is_bare_key, value)) and all(map(is_text, value)):
             return sorted(value.items(), key=lambda pair: pair[0].encode())
         canonical = self._canonical
         return sorted(value.items(), key=lambda pair: canonical(pair[0]))
@@ -417,20 +412,13 @@ class WriteCall:
 
     # What generated functions call for a value that is not the usual one
 
-    def attribute(self, obj: object, name: str) -> object:
-        """Return an attribute, or raise an error of ours if it was never set."""
-        try:
-            return getattr(obj, name)
-        except AttributeError:
-            self._steps.append(name)
-            cls = type_name(type(obj))
-            msg = f"{cls}.{name} has no value"
-            hint = "set it, or give it a default"
-            raise UnencodableValueError(msg, type_name=cls, hint=hint) from None
-
-    def object(
-        self, value: Any, slot: Objects, level: int, known: Known | None = None
-    ) -> Wire:
+    def instance(
+        self,
+        value: Any,
+        slot: Objects | OneOf,
+        level: int,
+        known: Known | None = None,
+    ) -> Any:
         """Return the map of an object in a slot for objects.
 
         Args:
@@ -442,78 +430,13 @@ class WriteCall:
         if not isinstance(value, slot.bases):
             if type(value) is OpaqueNode:
                 return self._opaque(value, level)
-            self.refuse(value, slot)
-        writer = self._program.writer(type(value))
+            self.rare.refuse(value, slot)
+        writer = self.program.writer(type(value))
         if writer is None:
             raise refusal(value)
         if known is not None:
             known[type(value)] = writer
         return writer(value, self, level)
-
-    def refuse(self, value: object, slot: Slot) -> Any:
-        """Raise the error for a value that the annotation does not name."""
-        error = refusal(value)
-        if error.code == UnencodableValueError.code:
-            name = type_name(type(value))
-            msg = f"a {name} stands where {describe(slot)} belongs"
-            hint = "the annotation must name exactly what the field holds"
-            error = UnencodableValueError(msg, type_name=name, hint=hint)
-        raise error
-
-    def typed(self, value: Any, slot: Slot, family: str, level: int) -> object:
-        """Return the wire form of a tuple of fixed length, a dict or a deque."""
-        match slot:
-            case Row(items=items):
-                if type(value) is not tuple or len(value) != len(items):
-                    self.refuse(value, slot)
-                return [
-                    self._placed(index, item, part, family, level + 1)
-                    for index, (item, part) in enumerate(zip(items, value, strict=True))
-                ]
-            case Sequence(kind=kind, item=item):
-                if type(value) is not kind:
-                    self.refuse(value, slot)
-                parts = [
-                    self._placed(index, item, part, family, level + 2)
-                    for index, part in enumerate(value)
-                ]
-                if value.maxlen is None:
-                    return parts
-                return {"$deque": parts, "maxlen": value.maxlen}
-            case Table():
-                if type(value) is not dict:
-                    self.refuse(value, slot)
-                return self._table(value, slot, family, level)
-        self.refuse(value, slot)
-        return None
-
-    def _placed(
-        self, step: Step, slot: Slot, value: object, family: str, level: int
-    ) -> object:
-        self._steps.append(step)
-        out = self._program.place(slot, family)(value, self, level)
-        self._steps.pop()
-        return out
-
-    def _table(
-        self, value: dict[Any, Any], slot: Table, family: str, level: int
-    ) -> Wire:
-        pairs = self._pairs(value)
-        if all(map(_is_bare_key, value)) and slot.key == Scalar(str):
-            if not self._careful or all(map(_is_text, value)):
-                return {
-                    key: self._placed(key, slot.value, item, family, level + 1)
-                    for key, item in pairs
-                }
-        listed: list[object] = []
-        for key, item in pairs:
-            step = excerpt(key)
-            written = self._placed(step, slot.key, key, family, level + 3)
-            self.hashed.append(written)
-            listed.append(
-                [written, self._placed(step, slot.value, item, family, level + 3)]
-            )
-        return {"$dict": listed}
 
     def reader(self, value: object, family: str, level: int) -> Wire:
         """Return the map of a reader: its tag and locator, never its bytes.
@@ -537,7 +460,7 @@ class WriteCall:
         self.memo[key] = out
         self._containers += 1
         self.kept.append((key, value))
-        if level + 1 > NESTING // 2 and level + 1 + _levels(locator) > NESTING:
+        if level + 1 > NESTING // 2 and level + 1 + levels(locator) > NESTING:
             return self._aside(key, out)
         return out
 
@@ -560,8 +483,8 @@ class WriteCall:
             msg = f"the bytes behind this {name} live nowhere that others can open"
             hint = "store them first: graph = persist(graph, store)"
             raise ReaderNotDescribableError(msg, type_name=name, hint=hint)
-        locator = _plain(dict(descriptor.locator), NESTING - 1, set(), True)  # noqa: FBT003
-        if locator is _NOT_PLAIN:
+        locator = plain(dict(descriptor.locator), NESTING - 1, set(), True)  # noqa: FBT003
+        if locator is NOT_PLAIN:
             msg = f"the locator of a {descriptor.scheme!r} reader is not plain JSON"
             raise UnencodableValueError(msg, type_name=name)
         if descriptor.scheme == SCHEME:
@@ -577,7 +500,7 @@ class WriteCall:
 
     def own(self, hook: Callable[[Any], object], obj: object, level: int) -> object:
         """Return the wire form of what a user's function makes of *obj*."""
-        with self._program.hooks.calling():
+        with self.program.hooks.calling():
             value = hook(obj)
         # Its identity is in the memo; once freed, another object could have the same.
         self.kept.append((("temporary", id(value)), value))
@@ -585,23 +508,23 @@ class WriteCall:
 
     # Leaves
 
-    def text(self, value: str) -> object:
+    def as_text(self, value: str) -> object:
         """Return text, with lone surrogates marked."""
         return write_text(value)
 
-    def int(self, value: int) -> object:
+    def as_int(self, value: int) -> object:
         """Return an int, marked if it has more than 64 bits."""
         return write_int(value)
 
-    def float(self, value: float) -> object:
+    def as_float(self, value: float) -> object:
         """Return a float, marked if it is not finite."""
         return write_float(value)
 
-    def bytes(self, value: bytes) -> object:
+    def as_bytes(self, value: bytes) -> object:
         """Return bytes as the format at hand has them."""
         return value if self._binary else write_bytes(value)
 
-    def time(self, value: Any) -> object:
+    def as_time(self, value: Any) -> object:
         """Return a time; the same object is formatted once."""
         if value.tzinfo is UTC and not value.fold:
             text: object = value.isoformat("T", "microseconds")
@@ -610,7 +533,7 @@ class WriteCall:
         self.times[id(value)] = text
         return text
 
-    def leaf(self, value: Any) -> object:
+    def as_leaf(self, value: Any) -> object:
         """Return a scalar of a rarer type."""
         kind = type(value)
         bare = BARE.get(kind)
@@ -630,12 +553,12 @@ class WriteCall:
         self.tangled = True
         for key, value in kept.items():
             if key not in out:
-                self._steps.append(key)
+                self.steps.append(key)
                 if type(value) is Kept:
                     out[key] = self._tree_value(value.tree, level, out, key)
                 else:
                     out[key] = self.untyped(value, level)
-                self._steps.pop()
+                self.steps.pop()
 
     def _opaque(self, node: OpaqueNode, level: int) -> Wire:
         key = id(node)
@@ -668,29 +591,29 @@ class WriteCall:
         if kind is Shared:
             return self.walk(value.value, level, {}, holder, place)
         if kind is bytes:
-            return self.bytes(value)
+            return self.as_bytes(value)
         if self._is_object(value):
             return self.walk(value, level, {}, holder, place)
         return value
 
     def _is_object(self, value: object) -> bool:
-        known = self._program.writer(type(value)) is not None
+        known = self.program.writer(type(value)) is not None
         return known or isinstance(value, (Reader, OpaqueNode))
 
     # The path, in the careful build
 
     def enter(self, step: Step) -> None:
         """Add a step to the path."""
-        self._steps.append(step)
+        self.steps.append(step)
 
     def leave(self, _: None, value: object) -> object:
         """Take the last step back and return *value*."""
-        self._steps.pop()
+        self.steps.pop()
         return value
 
     def path(self) -> str:
         """Return where the walk is, or where it failed."""
-        segments: list[tuple[Step, ...]] = [tuple(self._steps)]
+        segments: list[tuple[Step, ...]] = [tuple(self.steps)]
         base = self._base
         while base is not None:
             base, steps = base
@@ -699,94 +622,3 @@ class WriteCall:
 
 
 _DEFERRED: Final = object()
-
-
-def _is_bare_key(key: object) -> bool:
-    return type(key) is str and key[:1] != "$"
-
-
-def _is_text(value: str) -> bool:
-    return write_text(value) is value
-
-
-def _levels(value: object) -> int:
-    if isinstance(value, Mapping):
-        return 1 + max(map(_levels, value.values()), default=0)
-    if isinstance(value, list):
-        return 1 + max(map(_levels, value), default=0)
-    return 0
-
-
-def _plain(value: Any, room: int, seen: set[int], careful: bool) -> Any:  # noqa: C901, FBT001, PLR0911, PLR0912
-    """Return a copy of a list or dict that JSON holds as it is, or `_NOT_PLAIN`.
-
-    A copy, because another thread may change the original before it is formatted, and
-    the formatter would write a set or a date without a word. Kept whole: this loop is
-    most of the time that a graph with large arguments takes.
-
-    Args:
-        value: A list or dict.
-        room: How many levels it may have.
-        seen: The ids of the containers met in this slot.
-        careful: Whether to look for lone surrogates.
-    """
-    if room <= 0:
-        return _NOT_PLAIN
-    out = value.copy()
-    if type(out) is dict:
-        for key in out:
-            if type(key) is not str or ("$" in key and key[0] == "$"):
-                return _NOT_PLAIN
-            if careful and not _is_text(key):
-                return _NOT_PLAIN
-        entries: Iterable[tuple[Any, Any]] = out.items()
-    else:
-        if len(out) > _LONG and not careful and _FLAT.issuperset(map(type, out)):
-            return out
-        entries = enumerate(out)
-    for key, item in entries:
-        kind = type(item)
-        if kind is str:
-            if careful and not _is_text(item):
-                return _NOT_PLAIN
-        elif kind is int:
-            if not LEAST_INT <= item <= MOST_INT:
-                return _NOT_PLAIN
-        elif kind is dict or kind is list:
-            if id(item) in seen:
-                return _NOT_PLAIN
-            seen.add(id(item))
-            copy = _plain(item, room - 1, seen, careful)
-            if copy is _NOT_PLAIN:
-                return _NOT_PLAIN
-            out[key] = copy
-        elif kind is float:
-            if not isfinite(item):
-                return _NOT_PLAIN
-        elif kind is not bool and item is not None:
-            return _NOT_PLAIN
-    return out
-
-
-def describe(slot: Slot) -> str:
-    """Say in words what belongs into *slot*."""
-    match slot:
-        case Scalar(cls=cls):
-            return "None" if cls is type(None) else f"a {cls.__name__}"
-        case Member(cls=cls):
-            return f"a member of {cls.__name__}"
-        case Choice(values=values):
-            return f"one of {', '.join(map(repr, values))}"
-        case Objects(bases=bases):
-            return " or ".join(base.__name__ for base in bases)
-        case Sequence(kind=kind, item=item):
-            return f"a {kind.__name__} of {describe(item)}"
-        case Row(items=items):
-            return f"a tuple of {len(items)}"
-        case Table():
-            return "a dict"
-        case OneOf(scalars=scalars, other=other):
-            names = ["None" if cls is type(None) else cls.__name__ for cls in scalars]
-            return " or ".join([*names, *([describe(other)] if other else [])])
-        case _:
-            return "a reader"

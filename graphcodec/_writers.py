@@ -80,7 +80,7 @@ class WriteProgram:
         name = self._name(shape)
         names = self.space.names
         # A class may refer to itself: its name is known before there is a function.
-        self.writers[shape.cls] = lambda obj, call, level: names[name](obj, call, level)
+        self.writers[shape.cls] = _by_name(names, name)
         source = _Function(self, shape).source(name)
         self.space.compile(shape.mark.tag, source)
         function: Write = names[name]
@@ -105,6 +105,14 @@ class WriteProgram:
         return function
 
 
+def _by_name(names: dict[str, Any], name: str) -> Write:
+    def write(obj: Any, call: WriteCall, level: int) -> Wire:
+        out: Wire = names[name](obj, call, level)
+        return out
+
+    return write
+
+
 class _Expressions:
     """Expressions for the wire form of values."""
 
@@ -120,7 +128,9 @@ class _Expressions:
 
     def _if(self, test: str, value: str, slot: Slot, v: str) -> str:
         """Return *value*, refused if *test* fails; the test binds *v*."""
-        return f"({value} if {test} else w.refuse({v}, {self._name(slot, 'slot')}))"
+        return (
+            f"({value} if {test} else w.rare.refuse({v}, {self._name(slot, 'slot')}))"
+        )
 
     def at(self, step: str, value: str) -> str:
         """Return the expression *value*, evaluated with *step* on the path."""
@@ -160,7 +170,7 @@ class _Expressions:
                 return self._one_of(slot, source, v, deeper)
             case Sequence() | Row() | Table():
                 place = self._name(slot, "slot")
-                return f"w.typed({source}, {place}, {self._family!r}, {level})"
+                return f"w.rare.typed({source}, {place}, {self._family!r}, {level})"
 
     def _untyped(self, source: str, v: str, level: str) -> str:
         if self._careful:
@@ -176,7 +186,9 @@ class _Expressions:
             return self._if(f"{source} is None", "None", slot, v)
         good = self._good_scalar(cls, v)
         if self._trusting and cls is not float:
-            return source if good == v else f"({good} if {source} is not None else None)"
+            return (
+                source if good == v else f"({good} if {source} is not None else None)"
+            )
         return self._if(f"type({source}) is {self._name(cls, 'cls')}", good, slot, v)
 
     def _good_scalar(self, cls: type, v: str) -> str:
@@ -185,19 +197,19 @@ class _Expressions:
             return f"w.own({self._name(hook[0], 'hook')}, {v}, level + 3)"
         match cls.__name__:
             case "str":
-                return f"w.text({v})" if self._careful else v
+                return f"w.as_text({v})" if self._careful else v
             case "bool" | "NoneType":
                 return v
             case "int":
-                return f"({v} if LEAST <= {v} <= MOST else w.int({v}))"
+                return f"({v} if LEAST <= {v} <= MOST else w.as_int({v}))"
             case "float":
-                return f"({v} if isfinite({v}) else w.float({v}))"
+                return f"({v} if isfinite({v}) else w.as_float({v}))"
             case "datetime":
-                return f"(times.get(id({v})) or w.time({v}))"
+                return f"(times.get(id({v})) or w.as_time({v}))"
             case "bytes":
-                return f"w.bytes({v})"
+                return f"w.as_bytes({v})"
             case _:
-                return f"w.leaf({v})"
+                return f"w.as_leaf({v})"
 
     def _member(self, slot: Member, source: str, v: str) -> str:
         attribute = "_value_" if slot.by_value else "_name_"
@@ -214,12 +226,12 @@ class _Expressions:
                 cls = self._name(slot.bases[0], "cls")
                 return (
                     f"({function}({v}, w, {level}) if type({source}) is {cls}"
-                    f" else w.object({v}, {place}, {level}))"
+                    f" else w.instance({v}, {place}, {level}))"
                 )
         table = self._name(Known(), "table")
         return (
             f"(f({v}, w, {level}) if (f := {table}.get(type({source})))"
-            f" else w.object({v}, {place}, {level}, {table}))"
+            f" else w.instance({v}, {place}, {level}, {table}))"
         )
 
     def _sequence(self, slot: Sequence, source: str, v: str, deeper: int) -> str:
@@ -238,10 +250,9 @@ class _Expressions:
 
     def _one_of(self, slot: OneOf, source: str, v: str, deeper: int) -> str:
         place = self._name(slot, "slot")
-        if self._trusting and slot.other is None and float not in slot.scalars:
-            # Text, small ints, bools and None stand as they are.
-            if int not in slot.scalars:
-                return source
+        if self._trusting and slot.other is None and not {int, float} & {*slot.scalars}:
+            # Text, bools and None stand as they are.
+            return source
         kinds = [cls for cls in slot.scalars if cls is not type(None)]
         tests = [
             (f"type({{}}) is {self._name(cls, 'cls')}", self._good_scalar(cls, v))
@@ -254,7 +265,7 @@ class _Expressions:
             for index, (test, good) in enumerate(tests)
         )
         if slot.other is None:
-            return f"({chain}w.refuse({v}, {place}))"
+            return f"({chain}w.rare.refuse({v}, {place}))"
         return f"({chain}{self.value(slot.other, v, v, deeper)})"
 
 
@@ -330,7 +341,7 @@ class _Function(_Expressions):
     def _field(self, item: Field) -> str:
         source = f"(v := o.{item.name})"
         if self._careful:
-            source = f"(v := w.attribute(o, {item.name!r}))"
+            source = f"(v := w.rare.attribute(o, {item.name!r}))"
         value = self.value(item.slot, source, "v", 1)
         return f"{item.key!r}: {self.at(repr(item.key), value)}"
 
@@ -354,4 +365,4 @@ def _is_leaf_slot(slot: Slot) -> bool:
 
 
 class Known(dict[type, Any]):
-    """The functions met so far in one place; filled by `WriteCall.object`."""
+    """The functions met so far in one place; filled by `WriteCall.instance`."""

@@ -1,5 +1,9 @@
 """The codec: graphs to bytes, and back."""
 
+# pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false
+# pyright: reportUnknownMemberType=false, reportUnknownLambdaType=false
+# A parsed document, and a user's object, is Any until it was looked at.
+
 from __future__ import annotations
 
 import hashlib
@@ -7,61 +11,33 @@ import pickle
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from types import UnionType
-from typing import Any, Final, Literal, TypeAlias, TypeVar, overload
+from typing import Any, Final, Literal, TypeAlias, TypeVar, cast, overload
 
 import attrs
 
-from graphcodec import _formats
+from graphcodec import primitives
 from graphcodec._comparing import difference
 from graphcodec._conforming import mismatch
-from graphcodec._document import Document, Sizes, check_limits
+from graphcodec._engine import Engine
 from graphcodec._formats import Format
 from graphcodec._hooks import CodecConverter, Hooks, install
-from graphcodec._limits import Limits, exceeded
+from graphcodec._limits import Limits
 from graphcodec._live import type_name
-from graphcodec._makers import OpaqueOwner, ReadProgram, Unready
 from graphcodec._marks import Upgrade, mark_of
-from graphcodec._ordering import order_nodes
 from graphcodec._paths import format_path
-from graphcodec._read import ReadCall
 from graphcodec._registry import TypeRegistry
 from graphcodec._resolving import Resolvers
-from graphcodec._slots import (
-    SCALARS,
-    UNTYPED,
-    Objects,
-    OneOf,
-    ReaderPlace,
-    Scalar,
-    slot_of,
-)
-from graphcodec._write import WriteCall, describe
-from graphcodec._writers import WriteProgram
+from graphcodec._slots import UNTYPED, Objects, describe, slot_of
 from graphcodec.errors import (
-    GraphCodecError,
     InvalidValueError,
-    LimitExceededError,
     RoundTripError,
     UndecodableValueError,
-    UnencodableValueError,
 )
 from graphcodec.readers._contracts import Resolver
 
 T = TypeVar("T")
 Data: TypeAlias = bytes | bytearray | memoryview | str
 Types: TypeAlias = Iterable[type] | Mapping[str, type]
-
-# What the fast build may raise for data that only the careful build understands.
-_RETRIED: Final = (
-    GraphCodecError,
-    RecursionError,
-    RuntimeError,
-    UnicodeEncodeError,
-    OverflowError,
-    AttributeError,
-    TypeError,
-    KeyError,
-)
 
 
 @attrs.frozen(kw_only=True)
@@ -84,17 +60,6 @@ _CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
     "references": ("objects", "none"),
     "format": ("json", "msgpack"),
 }
-
-
-class _Programs:
-    """The compiled functions for one state of the registry and the hooks."""
-
-    def __init__(self, registry: TypeRegistry, hooks: Hooks, *, opaque: bool) -> None:
-        self.generation = registry.generation
-        self.write = WriteProgram(registry, hooks, "fast")
-        self.write_carefully = WriteProgram(registry, hooks, "careful")
-        self.read = ReadProgram(registry, hooks, "fast", opaque=opaque)
-        self.read_carefully = ReadProgram(registry, hooks, "careful", opaque=opaque)
 
 
 class Codec:
@@ -133,7 +98,7 @@ class Codec:
         builtin_resolvers: bool = True,
     ) -> None:
         self._options = options = _Options(
-            types=dict(types) if isinstance(types, Mapping) else tuple(types),
+            types=_frozen_types(types),
             resolvers=tuple(resolvers),
             limits=limits or Limits(),
             unknown_types=unknown_types,
@@ -143,15 +108,20 @@ class Codec:
             builtin_resolvers=builtin_resolvers,
         )
         _check_options(options)
-        self._limits = options.limits
         self._registered: list[tuple[tuple[Any, ...], dict[str, Any]]] = []
         self._registry = _builtin_registry().copy()
-        self._resolvers = Resolvers(options.resolvers, builtin=builtin_resolvers)
         self._converter = CodecConverter(detailed_validation=False)
-        self._hooks = Hooks(self._converter)
-        self._programs = self._compile()
+        self._engine = engine = Engine(
+            self._registry,
+            Hooks(self._converter),
+            Resolvers(options.resolvers, builtin=builtin_resolvers),
+            options.limits,
+            references=references == "objects",
+            opaque=unknown_types == "keep",
+            unknown_fields=unknown_fields,
+        )
         configure_converter(self._converter, codec=self)
-        self._converter.watch(self._customized, self._passes)
+        self._converter.watch(engine.customized, engine.passes)
         self._add_types(options.types)
 
     def _add_types(self, types: Mapping[str, type] | tuple[type, ...]) -> None:
@@ -176,7 +146,7 @@ class Codec:
             CyclicGraphError: If it has a cycle that nothing could rebuild.
             LimitExceededError: If it breaks a limit of this codec.
         """
-        return self._encode(obj, self._options.format)
+        return self._engine.encode(obj, self._options.format)
 
     def encode_text(self, obj: object) -> str:
         """Return what `encode` gives as JSON text, for JSON columns.
@@ -184,67 +154,7 @@ class Codec:
         Args:
             obj: See `encode`.
         """
-        return self._encode(obj, "json").decode()
-
-    def _encode(self, obj: object, format: Format) -> bytes:  # noqa: A002
-        programs = self._current()
-        try:
-            return self._write(obj, programs.write, format)
-        except _RETRIED:
-            pass
-        return self._write(obj, programs.write_carefully, format)
-
-    def _write(self, obj: object, program: WriteProgram, format: Format) -> bytes:  # noqa: A002
-        call = WriteCall(
-            program,
-            self._limits,
-            binary=format == "msgpack",
-            references=self._options.references == "objects",
-        )
-        wire = self._document(obj, call)
-        data = _formats.write(wire, format)
-        limits = self._limits
-        if len(data) > limits.max_bytes:
-            raise exceeded("max_bytes", limits.max_bytes, len(data), "$")
-        check_limits(Document(wire, self._registry), len(data), limits)
-        return data
-
-    def _document(self, obj: object, call: WriteCall) -> dict[str, Any]:
-        try:
-            wire = call.document(obj)
-            if not call.numbers:
-                return self._sized(wire, call)
-            if call.tangled:
-                return self._sized(self._ordered(wire, call), call)
-            return self._sized(_with_nodes(wire, call, call.finished_order()), call)
-        except RecursionError:
-            msg = "the stack of the caller leaves no room for the walk"
-            hint = "call encode from a frame that is not so deep"
-            raise LimitExceededError(msg, limit="nesting", hint=hint) from None
-        except GraphCodecError as exc:
-            raise exc.at(call.path())
-        except RuntimeError as exc:
-            if "during iteration" not in str(exc):
-                raise
-            msg = "something in the graph was changed while it was encoded"
-            hint = "encode a copy, or keep other threads from changing it"
-            raise UnencodableValueError(msg, path=call.path(), hint=hint) from exc
-
-    def _ordered(self, wire: dict[str, Any], call: WriteCall) -> dict[str, Any]:
-        """Number the nodes of a deep or cyclic graph so that children come first."""
-        anyhow = _with_nodes(wire, call, list(range(len(call.references))))
-        order = order_nodes(Document(anyhow, self._registry))
-        nodes = [anyhow["nodes"][number] for number in order]
-        call.renumber(order)
-        return {"graphcodec": 1, "nodes": nodes, "root": anyhow["root"]}
-
-    def _sized(self, wire: dict[str, Any], call: WriteCall) -> dict[str, Any]:
-        if call.hashed:
-            by_identity = self._registry.hashed_by_identity()
-            sizes = Sizes(wire.get("nodes", []), by_identity)
-            for member in call.hashed:
-                sizes.check(member)
-        return wire
+        return self._engine.encode(obj, "json").decode()
 
     @overload
     def decode(self, data: Data) -> object: ...
@@ -270,63 +180,10 @@ class Codec:
             NoReaderResolverError: If nobody can re-open a handle in it.
             LimitExceededError: If it breaks a limit of this codec.
         """
-        data = _as_bytes(data)
-        if len(data) > self._limits.max_bytes:
-            raise exceeded("max_bytes", self._limits.max_bytes, len(data), "$")
-        wire = _formats.read(data)
-        check_limits(Document(wire, self._registry), len(data), self._limits)
-        out = self._read(wire, binary=_formats.is_binary(data))
+        out = self._engine.decode(_as_bytes(data))
         if cls is not object:
             self._require(out, cls)
         return out
-
-    def _read(self, wire: dict[str, Any], *, binary: bool) -> object:
-        programs = self._current()
-        try:
-            return self._reading(wire, programs.read, binary=binary).root(wire["root"])
-        except (*_RETRIED, OpaqueOwner, Unready):
-            pass
-        call = self._reading(wire, programs.read_carefully, binary=binary)
-        try:
-            return call.root(wire["root"])
-        except RecursionError:
-            msg = "the document nests deeper than the stack goes"
-            raise LimitExceededError(msg, limit="nesting") from None
-        except OpaqueOwner:
-            msg = "an object of unknown type stands where it can't be kept"
-            raise self._placed(UndecodableValueError(msg), wire, call) from None
-        except InvalidValueError as exc:
-            error = UndecodableValueError(
-                exc.message, path=exc.path, hint=exc.hint, type_name=exc.type_name
-            )
-            raise self._placed(error, wire, call) from exc
-        except GraphCodecError as exc:
-            raise self._placed(exc, wire, call)
-
-    def _placed(
-        self, error: GraphCodecError, wire: dict[str, Any], call: ReadCall
-    ) -> GraphCodecError:
-        """Give *error* the path from the root, through nodes, to where it happened."""
-        number = call.current
-        before = (
-            ()
-            if number is None
-            else Document(wire, self._registry).node_path(number)
-        )
-        error.path = format_path([*before, *call.steps()]) + error.path[1:]
-        return error
-
-    def _reading(
-        self, wire: dict[str, Any], program: ReadProgram, *, binary: bool
-    ) -> ReadCall:
-        return ReadCall(
-            program,
-            self._resolvers,
-            self._limits,
-            wire.get("nodes", []),
-            binary=binary,
-            unknown_fields=self._options.unknown_fields,
-        )
 
     def _require(self, out: object, cls: Any) -> None:
         slot = slot_of(cls, self._registry.is_object)
@@ -356,7 +213,9 @@ class Codec:
         if found is not None:
             steps, reason = found
             msg = f"the graph does not come back as it was: {reason}"
-            hint = "make the constructor and its converters leave their own output alone"
+            hint = (
+                "make the constructor and its converters leave their own output alone"
+            )
             raise RoundTripError(msg, path=format_path(steps), hint=hint)
 
     def content_hash(self, obj: object) -> str:
@@ -369,18 +228,7 @@ class Codec:
         Args:
             obj: See `encode`.
         """
-        return hashlib.sha256(self._canonical(obj, references=True)).hexdigest()
-
-    def _canonical(self, obj: object, *, references: bool) -> bytes:
-        def rank(member: object) -> bytes:
-            tree = self._canonical(member, references=False)
-            return hashlib.sha256(tree).digest()
-
-        program = self._current().write_carefully
-        call = WriteCall(
-            program, self._limits, references=references, canonical=rank
-        )
-        return _formats.write_canonical(self._document(obj, call))
+        return hashlib.sha256(self._engine.canonical(obj)).hexdigest()
 
     def replace(self, **changes: Any) -> Codec:
         """Return a codec that differs in some options; classes registered later stay.
@@ -398,7 +246,7 @@ class Codec:
         return new
 
     def __reduce__(self) -> tuple[object, ...]:
-        if self._hooks.custom:
+        if self._engine.hooks.custom:
             msg = "a codec with hooks of its own can't be pickled; pass a factory"
             raise pickle.PicklingError(msg)
         return _remade, (self._options, self._registered)
@@ -422,7 +270,7 @@ class Codec:
         Args:
             cls: An attrs class, dataclass, Enum, pydantic model or msgspec Struct; any
                 class if *encode* and *decode* are given.
-            tag: Its name on the wire, with a dot; without one, the class must be marked.
+            tag: Its name on the wire, with a dot; if left out, the class is marked.
             version: The version that is written.
             aliases: Further tags that are read.
             upgrades: For each older version, the step to the next one.
@@ -457,76 +305,29 @@ class Codec:
         }
         self._registered.append(((cls, tag), options))
 
+    @property
+    def engine(self) -> Engine:
+        """What the codec is made of; for graphcodec's own modules."""
+        return self._engine
+
     def register_resolver(self, resolver: Resolver) -> None:
         """Let *resolver* re-open handles; those given earlier are asked before it.
 
         Args:
             resolver: What takes descriptors with its tags.
         """
-        self._resolvers.add(resolver)
+        self._engine.resolvers.add(resolver)
 
     @property
     def converter(self) -> CodecConverter:
         """The cattrs converter: hooks registered here shape the wire."""
         return self._converter
 
-    # The compiled functions
 
-    def _compile(self) -> _Programs:
-        opaque = self._options.unknown_types == "keep"
-        return _Programs(self._registry, self._hooks, opaque=opaque)
-
-    def _current(self) -> _Programs:
-        if self._programs.generation != self._registry.generation:
-            self._programs = self._compile()
-        return self._programs
-
-    def _customized(self) -> None:
-        self._hooks.custom = True
-        self._programs = self._compile()
-
-    # What the converter's hooks do
-
-    def _passes(self, value: object) -> bool:
-        kind = type(value)
-        return self._hooks.in_call and (self._knows(kind) or kind in SCALARS)
-
-    def _knows(self, cls: type) -> bool:
-        shape = self._registry.shape(cls)
-        return shape is not None and shape.kind != "enum"
-
-    def _is_ours(self, annotation: Any) -> bool:
-        match slot_of(annotation, self._registry.is_object):
-            case Objects(bases=bases) | OneOf(other=Objects(bases=bases)):
-                return all(map(self._knows, bases))
-            case ReaderPlace():
-                return True
-            case _:
-                return False
-
-    def _tree(self, obj: Any) -> object:
-        kind = type(obj)
-        if self._passes(obj):
-            return obj
-        program = self._current().write_carefully
-        call = WriteCall(program, self._limits, references=False)
-        try:
-            if kind in SCALARS:
-                return program.place(Scalar(kind), "media")(obj, call, 1)
-            return call.walk(obj, 1, {}, {}, "")
-        except GraphCodecError as exc:
-            raise exc.at(call.path())
-
-    def _from_tree(self, value: Any, annotation: Any) -> object:
-        slot = slot_of(annotation, self._registry.is_object)
-        if mismatch(value, slot) is None and not isinstance(value, str):
-            return value
-        program = self._current().read_carefully
-        call = self._reading({}, program, binary=False)
-        try:
-            return program.place(slot, "media", soft=False)(value, call)
-        except GraphCodecError as exc:
-            raise exc.at(format_path(call.steps()))
+def _frozen_types(types: Types) -> Mapping[str, type] | tuple[type, ...]:
+    if isinstance(types, Mapping):
+        return dict(cast("Mapping[str, type]", types))
+    return tuple(types)
 
 
 def _check_options(options: _Options) -> None:
@@ -538,12 +339,6 @@ def _check_options(options: _Options) -> None:
             raise InvalidValueError(msg)
 
 
-def _with_nodes(
-    wire: dict[str, Any], call: WriteCall, order: list[int]
-) -> dict[str, Any]:
-    return {"graphcodec": 1, "nodes": call.place_nodes(order), "root": wire["root"]}
-
-
 def _as_bytes(data: Data) -> bytes | bytearray | memoryview:
     if isinstance(data, str):
         try:
@@ -551,7 +346,8 @@ def _as_bytes(data: Data) -> bytes | bytearray | memoryview:
         except UnicodeEncodeError:
             msg = "the text of the document has lone surrogates"
             raise UndecodableValueError(msg) from None
-    if not isinstance(data, (bytes, bytearray, memoryview)):
+    given: object = data
+    if not isinstance(given, (bytes, bytearray, memoryview)):  # pyright: ignore[reportUnnecessaryIsInstance]
         msg = f"a document is bytes or str, not a {type_name(type(data))}"
         raise UndecodableValueError(msg)
     return data
@@ -569,8 +365,6 @@ def _remade(
 
 @lru_cache(maxsize=1)
 def _builtin_registry() -> TypeRegistry:
-    from graphcodec import primitives
-
     registry = TypeRegistry()
     for name in primitives.__all__:
         cls = getattr(primitives, name)
@@ -593,7 +387,8 @@ def configure_converter(converter: Any, *, codec: Codec | None = None) -> Any:
         The converter.
     """
     codec = codec or Codec()
-    install(converter, is_ours=codec._is_ours, write=codec._tree, read=codec._from_tree)  # noqa: SLF001
+    engine = codec.engine
+    install(converter, is_ours=engine.is_ours, write=engine.tree, read=engine.from_tree)
     return converter
 
 

@@ -12,7 +12,7 @@
     │   └── NoHandlerError                          a tool whose handler nobody bound
     ├── NoReaderResolverError        (LookupError)  nobody can re-open this handle
     ├── HandleError                  (OSError)      opening a handle failed
-    │   ├── StaleHandleError                        the bytes are not those that were pinned
+    │   ├── StaleHandleError                        other bytes than those pinned
     │   ├── HandleNotFoundError      (FileNotFoundError)
     │   ├── ResolverDeniedError      (PermissionError)
     │   └── ProcessLocalHandleError                 the bytes live in another process
@@ -39,7 +39,7 @@ the facts as attributes, and survives pickling together with its cause.
 from __future__ import annotations
 
 import pickle
-from typing import ClassVar, Self
+from typing import ClassVar
 
 __all__ = [
     "ArrowError",
@@ -118,15 +118,14 @@ class GraphCodecError(Exception):
         remedy = f"; {self.hint}" if self.hint else ""
         return f"{self.message}{where}{remedy}"
 
-    def at(self, path: str) -> Self:
-        """Set the path if there is none yet, and return the error itself.
+    def at(self, path: str) -> None:
+        """Set the path if there is none yet.
 
         Args:
             path: Where the error happened, as ``$.items[3]``.
         """
         if not self.path:
             self.path = path
-        return self
 
     def __reduce__(self) -> tuple[object, ...]:
         # The attributes travel as the instance's state. Pickle drops the cause and

@@ -1,0 +1,310 @@
+"""One codec at work: what a call runs through, from a graph to bytes and back."""
+
+# pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false
+# What a parser gives, and what cattrs hands over, is Any.
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any, Final
+
+from graphcodec import _formats
+from graphcodec._conforming import mismatch
+from graphcodec._document import Document, Sizes, check_limits
+from graphcodec._formats import Format
+from graphcodec._hooks import Hooks
+from graphcodec._limits import Limits, exceeded
+from graphcodec._makers import OpaqueOwner, ReadProgram, Unready
+from graphcodec._ordering import order_nodes
+from graphcodec._paths import format_path
+from graphcodec._read import ReadCall
+from graphcodec._registry import TypeRegistry
+from graphcodec._resolving import Resolvers
+from graphcodec._slots import (
+    SCALARS,
+    Objects,
+    OneOf,
+    ReaderPlace,
+    Scalar,
+    slot_of,
+)
+from graphcodec._write import WriteCall
+from graphcodec._writers import WriteProgram
+from graphcodec.errors import (
+    GraphCodecError,
+    InvalidValueError,
+    LimitExceededError,
+    UndecodableValueError,
+    UnencodableValueError,
+)
+
+# What the fast build may raise for data that only the careful build understands.
+_RETRIED: Final = (
+    GraphCodecError,
+    RecursionError,
+    RuntimeError,
+    UnicodeEncodeError,
+    OverflowError,
+    AttributeError,
+    TypeError,
+    KeyError,
+)
+
+
+class Programs:
+    """The compiled functions for one state of the registry and the hooks."""
+
+    def __init__(self, registry: TypeRegistry, hooks: Hooks, *, opaque: bool) -> None:
+        self.generation = registry.generation
+        self.write = WriteProgram(registry, hooks, "fast")
+        self.write_carefully = WriteProgram(registry, hooks, "careful")
+        self.read = ReadProgram(registry, hooks, "fast", opaque=opaque)
+        self.read_carefully = ReadProgram(registry, hooks, "careful", opaque=opaque)
+
+
+class Engine:
+    """What a codec is made of, and the two ways through it.
+
+    Args:
+        registry: The classes.
+        hooks: What users registered with the converter.
+        resolvers: What re-opens handles.
+        limits: What one document may cost.
+        references: Whether sharing and cycles are kept.
+        opaque: Whether unknown types become `OpaqueNode`.
+        unknown_fields: ``keep``, ``ignore`` or ``raise``.
+    """
+
+    def __init__(
+        self,
+        registry: TypeRegistry,
+        hooks: Hooks,
+        resolvers: Resolvers,
+        limits: Limits,
+        *,
+        references: bool,
+        opaque: bool,
+        unknown_fields: str,
+    ) -> None:
+        self.registry = registry
+        self.hooks = hooks
+        self.resolvers = resolvers
+        self._limits = limits
+        self._references = references
+        self._opaque = opaque
+        self._unknown_fields = unknown_fields
+        self._programs = self._compile()
+
+    def _compile(self) -> Programs:
+        return Programs(self.registry, self.hooks, opaque=self._opaque)
+
+    def _current(self) -> Programs:
+        if self._programs.generation != self.registry.generation:
+            self._programs = self._compile()
+        return self._programs
+
+    def customized(self) -> None:
+        """Compile anew: a user registered a hook."""
+        self.hooks.custom = True
+        self._programs = self._compile()
+
+    # Out
+
+    def encode(self, obj: object, format: Format) -> bytes:  # noqa: A002
+        """Return the document of *obj* as bytes.
+
+        Args:
+            obj: The root.
+            format: ``json`` or ``msgpack``.
+        """
+        programs = self._current()
+        try:
+            return self._write(obj, programs.write, format)
+        except _RETRIED:
+            pass
+        return self._write(obj, programs.write_carefully, format)
+
+    def _write(self, obj: object, program: WriteProgram, format: Format) -> bytes:  # noqa: A002
+        call = WriteCall(
+            program,
+            self._limits,
+            binary=format == "msgpack",
+            references=self._references,
+        )
+        wire = self._document(obj, call)
+        data = _formats.write(wire, format)
+        limits = self._limits
+        if len(data) > limits.max_bytes:
+            raise exceeded("max_bytes", limits.max_bytes, len(data), "$")
+        check_limits(Document(wire, self.registry), len(data), limits)
+        return data
+
+    def _document(self, obj: object, call: WriteCall) -> dict[str, Any]:
+        try:
+            wire = call.document(obj)
+            if not call.numbers:
+                return self._sized(wire, call)
+            if call.tangled:
+                return self._sized(self._ordered(wire, call), call)
+            return self._sized(_with_nodes(wire, call, call.finished_order()), call)
+        except RecursionError:
+            msg = "the stack of the caller leaves no room for the walk"
+            hint = "call encode from a frame that is not so deep"
+            raise LimitExceededError(msg, limit="nesting", hint=hint) from None
+        except GraphCodecError as exc:
+            exc.at(call.path())
+            raise
+        except RuntimeError as exc:
+            if "during iteration" not in str(exc):
+                raise
+            msg = "something in the graph was changed while it was encoded"
+            hint = "encode a copy, or keep other threads from changing it"
+            raise UnencodableValueError(msg, path=call.path(), hint=hint) from exc
+
+    def _ordered(self, wire: dict[str, Any], call: WriteCall) -> dict[str, Any]:
+        """Number the nodes of a deep or cyclic graph so that children come first."""
+        anyhow = _with_nodes(wire, call, list(range(len(call.references))))
+        order = order_nodes(Document(anyhow, self.registry))
+        nodes = [anyhow["nodes"][number] for number in order]
+        call.renumber(order)
+        return {"graphcodec": 1, "nodes": nodes, "root": anyhow["root"]}
+
+    def _sized(self, wire: dict[str, Any], call: WriteCall) -> dict[str, Any]:
+        if call.hashed:
+            by_identity = self.registry.hashed_by_identity()
+            sizes = Sizes(wire.get("nodes", []), by_identity)
+            for member in call.hashed:
+                sizes.check(member)
+        return wire
+
+    def canonical(self, obj: object, *, references: bool = True) -> bytes:
+        """Return the form of *obj* that equal graphs have in common.
+
+        Args:
+            obj: The root.
+            references: Whether sharing counts.
+        """
+
+        def rank(member: object) -> bytes:
+            tree = self.canonical(member, references=False)
+            return hashlib.sha256(tree).digest()
+
+        program = self._current().write_carefully
+        call = WriteCall(program, self._limits, references=references, canonical=rank)
+        return _formats.write_canonical(self._document(obj, call))
+
+    # In
+
+    def decode(self, data: bytes | bytearray | memoryview) -> object:
+        """Return the graph that a document holds.
+
+        Args:
+            data: A document in either format.
+        """
+        if len(data) > self._limits.max_bytes:
+            raise exceeded("max_bytes", self._limits.max_bytes, len(data), "$")
+        wire = _formats.read(data)
+        check_limits(Document(wire, self.registry), len(data), self._limits)
+        return self._read(wire, binary=_formats.is_binary(data))
+
+    def _read(self, wire: dict[str, Any], *, binary: bool) -> object:
+        programs = self._current()
+        try:
+            return self._reading(wire, programs.read, binary=binary).root(wire["root"])
+        except (*_RETRIED, OpaqueOwner, Unready):
+            pass
+        call = self._reading(wire, programs.read_carefully, binary=binary)
+        try:
+            return call.root(wire["root"])
+        except RecursionError:
+            msg = "the document nests deeper than the stack goes"
+            raise LimitExceededError(msg, limit="nesting") from None
+        except OpaqueOwner:
+            msg = "an object of unknown type stands where it can't be kept"
+            raise self._placed(UndecodableValueError(msg), wire, call) from None
+        except InvalidValueError as exc:
+            error = UndecodableValueError(
+                exc.message, path=exc.path, hint=exc.hint, type_name=exc.type_name
+            )
+            raise self._placed(error, wire, call) from exc
+        except GraphCodecError as exc:
+            self._placed(exc, wire, call)
+            raise
+
+    def _placed(
+        self, error: GraphCodecError, wire: dict[str, Any], call: ReadCall
+    ) -> GraphCodecError:
+        """Give *error* the path from the root, through nodes, to where it happened."""
+        number = call.current
+        before = (
+            () if number is None else Document(wire, self.registry).node_path(number)
+        )
+        error.path = format_path([*before, *call.steps]) + error.path[1:]
+        return error
+
+    def _reading(
+        self, wire: dict[str, Any], program: ReadProgram, *, binary: bool
+    ) -> ReadCall:
+        return ReadCall(
+            program,
+            self.resolvers,
+            self._limits,
+            wire.get("nodes", []),
+            binary=binary,
+            unknown_fields=self._unknown_fields,
+        )
+
+    # What the converter's hooks do
+
+    def passes(self, value: object) -> bool:
+        """Say whether the converter hands *value* through as it is."""
+        kind = type(value)
+        return self.hooks.in_call and (self._knows(kind) or kind in SCALARS)
+
+    def _knows(self, cls: type) -> bool:
+        shape = self.registry.shape(cls)
+        return shape is not None and shape.kind != "enum"
+
+    def is_ours(self, annotation: Any) -> bool:
+        """Say whether our hooks are for an annotation."""
+        match slot_of(annotation, self.registry.is_object):
+            case Objects(bases=bases) | OneOf(other=Objects(bases=bases)):
+                return all(map(self._knows, bases))
+            case ReaderPlace():
+                return True
+            case _:
+                return False
+
+    def tree(self, obj: Any) -> object:
+        """Return the tagged tree of *obj*, without references."""
+        kind = type(obj)
+        if self.passes(obj):
+            return obj
+        program = self._current().write_carefully
+        call = WriteCall(program, self._limits, references=False)
+        try:
+            if kind in SCALARS:
+                return program.place(Scalar(kind), "media")(obj, call, 1)
+            return call.walk(obj, 1, {}, {}, "")
+        except GraphCodecError as exc:
+            exc.at(call.path())
+            raise
+
+    def from_tree(self, value: Any, annotation: Any) -> object:
+        """Return what a tagged tree stands for."""
+        slot = slot_of(annotation, self.registry.is_object)
+        if mismatch(value, slot) is None and not isinstance(value, str):
+            return value
+        program = self._current().read_carefully
+        call = self._reading({}, program, binary=False)
+        try:
+            return program.place(slot, "media", soft=False)(value, call)
+        except GraphCodecError as exc:
+            exc.at(format_path(call.steps))
+            raise
+
+
+def _with_nodes(
+    wire: dict[str, Any], call: WriteCall, order: list[int]
+) -> dict[str, Any]:
+    return {"graphcodec": 1, "nodes": call.place_nodes(order), "root": wire["root"]}

@@ -1,0 +1,230 @@
+"""Maps that have not exactly the fields of their class.
+
+Another version wrote them, or another class of that name: fields are missing or new,
+the version is older or newer, or the tag says nothing to this reader.
+"""
+
+# pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false
+# pyright: reportUnknownMemberType=false, reportUnknownLambdaType=false
+# A parsed document, and a user's object, is Any until it was looked at.
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from graphcodec._marks import Mark
+from graphcodec._paths import excerpt
+from graphcodec._pieces import ATOMS
+from graphcodec._shapes import IN_DICT, Shape
+from graphcodec._slots import ANYTHING
+from graphcodec._unknown import Kept, OpaqueNode, Shared
+from graphcodec._values import Wire, malformed
+from graphcodec.errors import UndecodableValueError, VersionError
+
+if TYPE_CHECKING:
+    from graphcodec._read import ReadCall
+
+
+class Evolving:
+    """Reads unusual maps for one call.
+
+    Args:
+        call: The call.
+        unknown_fields: ``keep``, ``ignore`` or ``raise``.
+    """
+
+    def __init__(self, call: ReadCall, unknown_fields: str) -> None:
+        self._call = call
+        self._unknown_fields = unknown_fields
+
+    def uneven(self, wire: Wire, shape: Shape, node: int | None = None) -> Any:
+        """Return the object of a map that has not exactly the fields of its class.
+
+        Args:
+            wire: The map.
+            shape: Its class.
+            node: The number of the node that it is, if it is one.
+        """
+        mark = shape.mark
+        version = wire.get("$v", 1)
+        if type(version) is not int or version < 1:
+            malformed(f"the version of {mark.tag} must be an int from 1", version)
+        if version > mark.version:
+            return self._newer(wire, mark, version)
+        if self._call.program.hooks.structure(shape) is not None:
+            return malformed(f"{mark.tag} needs $value and nothing else", None)
+        if version < mark.version and mark.upgrades:
+            return self._upgraded(wire, shape, version, node)
+        given = {k: v for k, v in wire.items() if k not in ("$type", "$v")}
+        return self._from_fields(given, shape, node)
+
+    def _newer(self, wire: Wire, mark: Mark, version: int) -> OpaqueNode:
+        if self._call.program.opaque:
+            return self.opaque(wire)
+        known = mark.version
+        msg = f"{mark.tag} was written at version {version}; this codec reads {known}"
+        hint = "update the reader, or use unknown_types='keep'"
+        raise VersionError(msg, tag=mark.tag, value=version, hint=hint)
+
+    def _upgraded(
+        self, wire: Wire, shape: Shape, version: int, node: int | None
+    ) -> Any:
+        mark = shape.mark
+        if version not in mark.upgrades:
+            oldest = min(mark.upgrades)
+            written = f"{mark.tag} was written at version {version}"
+            msg = f"{written}; the upgrades start at {oldest}"
+            raise VersionError(msg, tag=mark.tag, value=version)
+        fields = {
+            key: self._natural(value)
+            for key, value in wire.items()
+            if key not in ("$type", "$v")
+        }
+        for step in range(version, mark.version):
+            try:
+                fields = mark.upgrades[step](fields)
+            except Exception as exc:  # a user's function may raise anything
+                raise self._call.invalid(exc, shape.cls) from exc
+        self._call.settling += 1
+        try:
+            return self._from_fields(fields, shape, node)
+        finally:
+            self._call.settling -= 1
+
+    def _from_fields(
+        self, given: dict[str, object], shape: Shape, node: int | None
+    ) -> Any:
+        """Make an object from the fields that are there."""
+        values: dict[str, object] = {}
+        for item in shape.fields:
+            if item.key in given:
+                read = self._call.program.place(item.slot, shape.family, soft=False)
+                self._call.steps.append(item.key)
+                values[item.name] = read(given[item.key], self._call)
+                self._call.steps.pop()
+            elif item.required:
+                msg = f"{shape.mark.tag} lacks its field {item.key!r}"
+                hint = "give the field a default, or an upgrade"
+                raise UndecodableValueError(msg, tag=shape.mark.tag, hint=hint)
+        known = {item.key for item in shape.fields}
+        unknown = {k: v for k, v in given.items() if k not in known}
+        out = self._construct(values, shape, node)
+        if unknown and self._unknown_fields != "ignore":
+            self._keep(out, unknown, shape)
+        return out
+
+    def _construct(self, values: Wire, shape: Shape, node: int | None) -> Any:
+        cls: Any = shape.cls
+        shell = None if node is None else self._call.shells.pop(node, None)
+        table = {
+            item.argument: values[item.name]
+            for item in shape.fields
+            if item.argument is not None and item.name in values
+        }
+        try:
+            out = self._made(cls, shape.kind, table, shell)
+        except Exception as exc:  # a constructor may raise anything
+            raise self._call.invalid(exc, cls) from exc
+        for item in shape.fields:
+            if item.argument is None and item.name in values:
+                object.__setattr__(out, item.name, values[item.name])
+        return out
+
+    def _made(self, cls: Any, kind: str, table: Any, shell: Any) -> Any:
+        match kind:
+            case "pydantic":
+                return self._call.validated(cls, table, shell)
+            case "struct":
+                return msgspec.convert(table, cls)
+            case _ if shell is None:
+                return cls(**table)
+            case _:
+                cls.__init__(shell, **table)
+                return shell
+
+    def _keep(self, out: Any, unknown: dict[str, object], shape: Shape) -> None:
+        name = next(iter(unknown))
+        if self._unknown_fields == "raise" or shape.extra is None:
+            why = "" if shape.extra else ", and its class has no place to keep one"
+            msg = f"{shape.mark.tag} has the unknown field {excerpt(name)}{why}"
+            hint = "use unknown_fields='ignore', or declare one with graphcodec.extra()"
+            raise UndecodableValueError(msg, tag=shape.mark.tag, hint=hint)
+        kept = {key: self.kept(value) for key, value in unknown.items()}
+        if shape.extra == IN_DICT:
+            out.__dict__[IN_DICT] = kept
+        elif shape.kind == "pydantic":
+            out.__pydantic_extra__.update(kept)
+        else:
+            object.__setattr__(out, shape.extra, kept)
+
+    def opaque(self, wire: Wire, node: int | None = None) -> OpaqueNode:
+        """Return the stand-in for an object whose class is not known.
+
+        Args:
+            wire: Its map.
+            node: The number of the node that it is, if it is one.
+        """
+        tag, version = wire["$type"], wire.get("$v", 1)
+        if type(tag) is not str or type(version) is not int:
+            malformed("an object needs a tag and a version", version)
+        fields = {
+            key: self.kept(value)
+            for key, value in wire.items()
+            if key not in ("$type", "$v")
+        }
+        shell = None if node is None else self._call.shells.pop(node, None)
+        if shell is None:
+            return OpaqueNode(tag, version, fields)
+        if type(shell) is not OpaqueNode:
+            malformed("an object of unknown type is part of a cycle", tag)
+        OpaqueNode.__init__(shell, tag, version, fields)
+        return shell
+
+    def kept(self, wire: Any) -> object:
+        """Return a value that can be written back as it came.
+
+        Args:
+            wire: The piece of wire.
+        """
+        if type(wire) is dict and "$any" in wire and len(wire) == 1:
+            return self._call.walk(wire["$any"])
+        if type(wire) in ATOMS and type(wire) is not bytes:
+            return wire
+        tree = self._tree(wire)
+        return tree if tree is wire else Kept(tree)
+
+    def _tree(self, wire: Any) -> Any:
+        """Return *wire* with its objects decoded; *wire* itself if it is plain."""
+        if type(wire) is list:
+            items = [self._tree(item) for item in wire]
+            same = all(new is old for new, old in zip(items, wire, strict=True))
+            return wire if same else items
+        if type(wire) is not dict:
+            if type(wire) not in ATOMS:
+                malformed("MessagePack has only plain values here", wire)
+            return wire
+        if type(wire.get("$type")) is str:
+            out = self._call.instance(wire, ANYTHING)
+            container = type(out) in (list, dict, tuple, set, frozenset, deque)
+            return Shared(out) if container else out
+        table: Wire = {}
+        for key, value in wire.items():
+            if type(key) is not str:
+                malformed("a map needs text keys", key)
+            table[key] = self._tree(value)
+        marked = any(key[:1] == "$" for key in table)
+        same = not marked and all(table[key] is wire[key] for key in wire)
+        return wire if same else table
+
+    def _natural(self, wire: Any) -> object:
+        """Return the value of a field whose slot is not known, for an upgrade."""
+        if type(wire) is dict and any(k[:1] == "$" for k in wire if type(k) is str):
+            return self._call.walk(wire.get("$any", wire))
+        if type(wire) is list:
+            return [self._natural(item) for item in wire]
+        if type(wire) is dict:
+            return {key: self._natural(value) for key, value in wire.items()}
+        return wire

@@ -1,0 +1,85 @@
+"""Values that JSON holds as they are."""
+
+# pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false
+# pyright: reportUnknownMemberType=false, reportUnknownLambdaType=false
+# A parsed document, and a user's object, is Any until it was looked at.
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from math import isfinite
+from typing import Any, Final
+
+from graphcodec._values import LEAST_INT, MOST_INT, write_text
+
+FLAT: Final = frozenset({str, bool, type(None)})
+NOT_PLAIN: Final = object()
+# From this length on it pays to look at the types of all items before the items.
+_LONG: Final = 8
+
+
+def is_bare_key(key: object) -> bool:
+    return type(key) is str and key[:1] != "$"
+
+
+def is_text(value: str) -> bool:
+    return write_text(value) is value
+
+
+def levels(value: object) -> int:
+    if isinstance(value, Mapping):
+        return 1 + max(map(levels, value.values()), default=0)
+    if isinstance(value, list):
+        return 1 + max(map(levels, value), default=0)
+    return 0
+
+
+def plain(value: Any, room: int, seen: set[int], careful: bool) -> Any:  # noqa: PLR0912
+    """Return a copy of a list or dict that JSON holds as it is, or `NOT_PLAIN`.
+
+    A copy, because another thread may change the original before it is formatted, and
+    the formatter would write a set or a date without a word. Kept whole: this loop is
+    most of the time that a graph with large arguments takes.
+
+    Args:
+        value: A list or dict.
+        room: How many levels it may have.
+        seen: The ids of the containers met in this slot.
+        careful: Whether to look for lone surrogates.
+    """
+    if room <= 0:
+        return NOT_PLAIN
+    out = value.copy()
+    if type(out) is dict:
+        for key in out:
+            if type(key) is not str or ("$" in key and key[0] == "$"):
+                return NOT_PLAIN
+            if careful and not is_text(key):
+                return NOT_PLAIN
+        entries: Iterable[tuple[Any, Any]] = out.items()
+    else:
+        if len(out) > _LONG and not careful and FLAT.issuperset(map(type, out)):
+            return out
+        entries = enumerate(out)
+    for key, item in entries:
+        kind = type(item)
+        if kind is str:
+            if careful and not is_text(item):
+                return NOT_PLAIN
+        elif kind is int:
+            if not LEAST_INT <= item <= MOST_INT:
+                return NOT_PLAIN
+        elif kind is dict or kind is list:
+            if id(item) in seen:
+                return NOT_PLAIN
+            seen.add(id(item))
+            copy = plain(item, room - 1, seen, careful)
+            if copy is NOT_PLAIN:
+                return NOT_PLAIN
+            out[key] = copy
+        elif kind is float:
+            if not isfinite(item):
+                return NOT_PLAIN
+        elif kind is not bool and item is not None:
+            return NOT_PLAIN
+    return out

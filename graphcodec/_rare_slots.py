@@ -1,0 +1,243 @@
+"""The places that are rarer, or hold something rarer than they usually do.
+
+The generated functions read what most documents hold; for the rest they come here. So
+does everything in the careful build.
+"""
+
+# pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false
+# pyright: reportUnknownMemberType=false, reportUnknownLambdaType=false
+# A parsed document, and a user's object, is Any until it was looked at.
+
+from __future__ import annotations
+
+import enum
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import datetime
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, Final
+from uuid import UUID
+
+from graphcodec._makers import Unready
+from graphcodec._paths import Step, excerpt
+from graphcodec._pieces import admits, longest_deque, short, split_pairs
+from graphcodec._slots import (
+    Member,
+    Objects,
+    OneOf,
+    Row,
+    Scalar,
+    Sequence,
+    Slot,
+    Table,
+    describe,
+)
+from graphcodec._values import (
+    MARKERS,
+    malformed,
+    read_bare_datetime,
+    read_bare_decimal,
+    read_bare_uuid,
+    read_marker,
+)
+from graphcodec.errors import UndecodableValueError
+
+if TYPE_CHECKING:
+    from graphcodec._read import ReadCall
+
+_BARE: Final[dict[type, Callable[[object], object]]] = {
+    datetime: read_bare_datetime,
+    UUID: read_bare_uuid,
+    Decimal: read_bare_decimal,
+}
+_ALIKE: Final = frozenset({str, int, float, bool, type(None), bytes})
+_MARKS: Final = {int: "$int", float: "$float", str: "$str"}
+
+
+class Times(dict[str, datetime]):
+    """The times of one document by their text: few differ, so each is parsed once."""
+
+    def __missing__(self, text: Any) -> datetime:
+        with suppress(ValueError, TypeError):
+            usual = datetime.fromisoformat(text)
+            # Our own spelling needs no pattern.
+            if usual.tzinfo and usual.isoformat("T", "microseconds") == text:
+                self[text] = usual
+                return usual
+        out = read_bare(datetime, text)
+        if type(out) is not datetime or type(text) is not str:
+            malformed("a time belongs here", text)
+        self[text] = out
+        return out
+
+
+class RareSlots:
+    """Reads typed slots for one call.
+
+    Args:
+        call: The call.
+    """
+
+    def __init__(self, call: ReadCall) -> None:
+        self._call = call
+
+    def refuse(self, value: object, slot: Slot) -> Any:
+        """Raise the error for something that does not belong into *slot*."""
+        malformed(f"{describe(slot)} belongs here", value)
+
+    def scalar(self, value: Any, slot: Scalar) -> object:
+        """Return a scalar that is not of the usual form.
+
+        Args:
+            value: The piece of wire.
+            slot: Where it stands.
+        """
+        cls = slot.cls
+        if type(value) is cls and (self._call.settling or cls in _ALIKE):
+            return value
+        if cls is float and type(value) is int:
+            with suppress(OverflowError):
+                if float(value) == value:
+                    return float(value)
+        if type(value) is str and cls in _BARE:
+            return self._call.times[value] if cls is datetime else read_bare(cls, value)
+        if type(value) is dict:
+            marker = next((k for k in value if type(k) is str and k[:1] == "$"), "")
+            if marker in MARKERS and issubclass(cls, MARKERS[marker][0]):
+                out = read_marker(marker, value)
+                if type(out) is cls:
+                    return out
+        return self.refuse(value, slot)
+
+    def member(self, value: Any, slot: Member) -> object:
+        """Return an Enum member that is not among the named ones."""
+        if type(value) is slot.cls and self._call.settling:
+            return value
+        if issubclass(slot.cls, enum.Flag) and type(value) is int:
+            with suppress(ValueError):
+                return slot.cls(value)
+        return malformed(f"{describe(slot)} belongs here", value)
+
+    def one_of(self, value: Any, slot: OneOf, family: str, soft: bool) -> object:
+        """Return a value of a union that is not of the usual form."""
+        kind = type(value)
+        if kind in slot.scalars:
+            return value
+        if kind is int and float in slot.scalars:
+            return self.scalar(value, Scalar(float))
+        if kind is dict:
+            for cls, marker in _MARKS.items():
+                if cls in slot.scalars and marker in value:
+                    return self.scalar(value, Scalar(cls))
+        if slot.other is None or isinstance(slot.other, Objects):
+            if self._call.settling and admits(slot, type(value)):
+                return value
+            return self.refuse(value, slot)
+        return self._call.program.place(slot.other, family, soft=soft)(
+            value, self._call
+        )
+
+    def typed(self, value: Any, slot: Slot, family: str, soft: bool) -> object:
+        """Return a container of a typed slot.
+
+        Args:
+            value: The piece of wire.
+            slot: Where it stands.
+            family: The family of the readers in it.
+            soft: Whether it may be filled after its owner was made.
+        """
+        match slot:
+            case Row(items=slots):
+                items = self._listed(value, slot, len(slots))
+                return tuple(
+                    self._placed(index, part, item, family, soft=False)
+                    for index, (part, item) in enumerate(zip(slots, items, strict=True))
+                )
+            case Sequence(kind=kind):
+                return self._sequence(kind, value, slot, family, soft)
+            case Table():
+                return self._table(value, slot, family, soft)
+            case _:
+                return self.refuse(value, slot)
+
+    def _listed(self, value: Any, slot: Slot, length: int | None = None) -> list[Any]:
+        if self._call.settling and isinstance(value, (tuple, set, frozenset, deque)):
+            value = list(value)
+        if type(value) is not list or length not in (None, len(value)):
+            self.refuse(value, slot)
+        items: list[Any] = value
+        return items
+
+    def _placed(
+        self, step: Step, slot: Slot, value: object, family: str, *, soft: bool
+    ) -> object:
+        read = self._call.program.place(slot, family, soft=soft)
+        self._call.steps.append(step)
+        out = read(value, self._call)
+        self._call.steps.pop()
+        return out
+
+    def _sequence(
+        self, kind: type, value: Any, slot: Sequence, family: str, soft: bool
+    ) -> object:
+        longest = None
+        if kind is deque and type(value) is dict and "$deque" in value:
+            longest, value = longest_deque(value), value["$deque"]
+        items = self._listed(value, slot)
+        late = soft and kind in (list, deque)
+
+        def fill(out: Any) -> Any:
+            for index, item in enumerate(items):
+                out.append(self._placed(index, slot.item, item, family, soft=late))
+            return out
+
+        if late:
+            return self._patient(deque(maxlen=longest) if kind is deque else [], fill)
+        out = fill([])
+        if kind in (set, frozenset):
+            return self._call.hashed(kind, items, out)
+        return deque(out, longest) if kind is deque else kind(out)
+
+    def _patient(self, out: Any, fill: Callable[[Any], Any]) -> object:
+        """Fill *out* now, or when all nodes exist."""
+        steps = len(self._call.steps)
+        try:
+            return fill(out)
+        except Unready:
+            del self._call.steps[steps:]
+            out.clear()
+            self._call.jobs.append(lambda: fill(out))
+            return out
+
+    def _table(self, value: Any, slot: Table, family: str, soft: bool) -> object:
+        if type(value) is not dict:
+            self.refuse(value, slot)
+        bare = "$dict" not in value
+        if not bare and len(value) != 1:
+            malformed("$dict stands alone", None)
+        if bare and any(type(k) is not str or k[:1] == "$" for k in value):
+            malformed("a dict in a typed slot has no bare keys that begin with $", None)
+
+        def fill(out: Any) -> Any:
+            pairs = list(value.items() if bare else split_pairs(value["$dict"]))
+            for key, item in pairs:
+                name = self._placed(excerpt(key), slot.key, key, family, soft=False)
+                self._call.hashable(key, name)
+                out[name] = self._placed(str(name), slot.value, item, family, soft=soft)
+            if len(out) != len(pairs):
+                malformed("$dict needs distinct keys", None)
+            return out
+
+        return self._patient({}, fill) if soft else fill({})
+
+
+def read_bare(cls: type, value: object) -> object:
+    """Return the scalar that text stands for in a slot of its type."""
+    try:
+        return _BARE[cls](value)
+    except UndecodableValueError:
+        raise
+    except (ValueError, ArithmeticError) as exc:
+        msg = f"{excerpt(value)} is no {cls.__name__}: {short(exc)}"
+        raise UndecodableValueError(msg, type_name=cls.__name__) from exc

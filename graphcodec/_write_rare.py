@@ -1,0 +1,106 @@
+"""Places that are rarer than the generated functions care for, on the way out."""
+
+# pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false
+# pyright: reportUnknownMemberType=false, reportUnknownLambdaType=false
+# A parsed document, and a user's object, is Any until it was looked at.
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from graphcodec._live import refusal, type_name
+from graphcodec._paths import Step, excerpt
+from graphcodec._plain import is_bare_key, is_text
+from graphcodec._slots import Row, Scalar, Sequence, Slot, Table, describe
+from graphcodec._values import Wire
+from graphcodec.errors import UnencodableValueError
+
+if TYPE_CHECKING:
+    from graphcodec._write import WriteCall
+
+
+class RareWriter:
+    """Writes typed containers for one call, and refuses what does not fit.
+
+    Args:
+        call: The call.
+    """
+
+    def __init__(self, call: WriteCall) -> None:
+        self._call = call
+
+    def attribute(self, obj: object, name: str) -> object:
+        """Return an attribute, or raise an error of ours if it was never set."""
+        try:
+            return getattr(obj, name)
+        except AttributeError:
+            self._call.steps.append(name)
+            cls = type_name(type(obj))
+            msg = f"{cls}.{name} has no value"
+            hint = "set it, or give it a default"
+            raise UnencodableValueError(msg, type_name=cls, hint=hint) from None
+
+    def refuse(self, value: object, slot: Slot) -> Any:
+        """Raise the error for a value that the annotation does not name."""
+        error = refusal(value)
+        if error.code == UnencodableValueError.code:
+            name = type_name(type(value))
+            msg = f"a {name} stands where {describe(slot)} belongs"
+            hint = "the annotation must name exactly what the field holds"
+            error = UnencodableValueError(msg, type_name=name, hint=hint)
+        raise error
+
+    def typed(self, value: Any, slot: Slot, family: str, level: int) -> object:
+        """Return the wire form of a tuple of fixed length, a dict or a deque."""
+        match slot:
+            case Row(items=items):
+                if type(value) is not tuple or len(value) != len(items):
+                    self.refuse(value, slot)
+                return [
+                    self._placed(index, item, part, family, level + 1)
+                    for index, (item, part) in enumerate(zip(items, value, strict=True))
+                ]
+            case Sequence(kind=kind, item=item):
+                if type(value) is not kind:
+                    self.refuse(value, slot)
+                parts = [
+                    self._placed(index, item, part, family, level + 2)
+                    for index, part in enumerate(value)
+                ]
+                if value.maxlen is None:
+                    return parts
+                return {"$deque": parts, "maxlen": value.maxlen}
+            case Table():
+                if type(value) is not dict:
+                    self.refuse(value, slot)
+                return self._table(value, slot, family, level)
+            case _:
+                return self.refuse(value, slot)
+
+    def _placed(
+        self, step: Step, slot: Slot, value: object, family: str, level: int
+    ) -> object:
+        self._call.steps.append(step)
+        out = self._call.program.place(slot, family)(value, self._call, level)
+        self._call.steps.pop()
+        return out
+
+    def _table(
+        self, value: dict[Any, Any], slot: Table, family: str, level: int
+    ) -> Wire:
+        pairs = self._call.pairs(value)
+        bare = all(map(is_bare_key, value)) and slot.key == Scalar(str)
+        if bare and (not self._call.careful or all(map(is_text, value))):
+            return {
+                key: self._placed(key, slot.value, item, family, level + 1)
+                for key, item in pairs
+            }
+        listed: list[object] = []
+        for key, item in pairs:
+            step = excerpt(key)
+            written = self._placed(step, slot.key, key, family, level + 3)
+            self._call.hashed.append(written)
+            listed.append(
+                [written, self._placed(step, slot.value, item, family, level + 3)]
+            )
+        return {"$dict": listed}
