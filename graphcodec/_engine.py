@@ -177,20 +177,30 @@ class Engine:
                 sizes.check(member)
         return wire
 
-    def canonical(self, obj: object, *, references: bool = True) -> bytes:
+    def canonical(self, obj: object) -> bytes:
         """Return the form of *obj* that equal graphs have in common.
 
         Args:
             obj: The root.
-            references: Whether sharing counts.
+        """
+        return self._ranked(obj, {})
+
+    def _ranked(self, obj: object, ranks: dict[int, tuple[object, bytes]]) -> bytes:
+        """Return the canonical form, given the ranks of members met so far.
+
+        Sets, and dicts with keys of all kinds, are put in the order of the hashes of
+        their members, each taken as a document of its own.
         """
 
         def rank(member: object) -> bytes:
-            tree = self.canonical(member, references=False)
-            return hashlib.sha256(tree).digest()
+            known = ranks.get(id(member))
+            if known is None:
+                digest = hashlib.sha256(self._ranked(member, ranks)).digest()
+                # Held, so that its id is not used again.
+                known = ranks[id(member)] = (member, digest)
+            return known[1]
 
-        program = self._current().write_carefully
-        call = WriteCall(program, self._limits, references=references, canonical=rank)
+        call = WriteCall(self._current().write_carefully, self._limits, canonical=rank)
         return _formats.write_canonical(self._document(obj, call))
 
     # In

@@ -10,7 +10,12 @@ from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
 
-from graphcodec.errors import LimitExceededError, UndecodableValueError
+from graphcodec._paths import excerpt
+from graphcodec.errors import (
+    LimitExceededError,
+    UndecodableValueError,
+    VersionError,
+)
 
 Format: TypeAlias = Literal["json", "msgpack"]
 
@@ -21,8 +26,6 @@ _write_sorted: Final = msgspec.json.Encoder(order="sorted").encode
 _write_msgpack: Final = msgspec.msgpack.Encoder().encode
 _read_json: Final = msgspec.json.Decoder().decode
 _read_msgpack: Final = msgspec.msgpack.Decoder().decode
-
-_SHOWN: Final = 40
 
 
 def write(wire: dict[str, Any], format: Format) -> bytes:  # noqa: A002
@@ -80,8 +83,11 @@ def _envelope(wire: object) -> dict[str, Any]:
         hint = "a document is a map with graphcodec, nodes and root"
         raise UndecodableValueError(msg, hint=hint)
     version = wire["graphcodec"]
+    if type(version) is int and version > VERSION:
+        msg = f"the document is of wire version {version}; this codec reads {VERSION}"
+        raise VersionError(msg, value=version, hint="update graphcodec")
     if type(version) is not int or version != VERSION:
-        shown = repr(version)[:_SHOWN]
+        shown = excerpt(version)
         msg = f"the document is of wire version {shown}; this codec reads {VERSION}"
         raise UndecodableValueError(msg, value=shown)
     unknown = wire.keys() - {"graphcodec", "nodes", "root"}

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 import msgspec
 
 from graphcodec._live import type_name
-from graphcodec._shapes import Field, Shape
+from graphcodec._shapes import IN_DICT, Field, Shape
 from graphcodec._slots import (
     Choice,
     Member,
@@ -396,7 +396,9 @@ class _Function(_Expressions):
             for name, value in self._shape.skipped.items()
         ]
         extra = self._shape.extra
-        return [*fields, *skipped, *([(extra, "None")] if extra else [])]
+        if extra is None or extra == IN_DICT:
+            return [*fields, *skipped]
+        return [*fields, *skipped, (extra, "None")]
 
     def _check(self) -> list[str]:
         check = vars(self._shape.cls).get("__graphcodec_check__")

@@ -114,9 +114,17 @@ class RareSlots:
         """Return an Enum member that is not among the named ones."""
         if type(value) is slot.cls and self._call.settling:
             return value
+        if type(value) is dict and len(value) == 1:
+            marker = next(iter(value))
+            if marker in ("$int", "$str"):
+                value = read_marker(marker, value)
         if issubclass(slot.cls, enum.Flag) and type(value) is int:
             with suppress(ValueError):
                 return slot.cls(value)
+        if slot.by_value:
+            for member in slot.cls:
+                if type(member.value) is type(value) and member.value == value:
+                    return member
         return malformed(f"{describe(slot)} belongs here", value)
 
     def one_of(self, value: Any, slot: OneOf, family: str, soft: bool) -> object:

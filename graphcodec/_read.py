@@ -378,7 +378,7 @@ class ReadCall:
             case {"name": str(name)} if len(wire) == 2:  # noqa: PLR2004
                 if name in shape.cls.__members__:
                     return shape.cls[name]
-            case {"value": int(value)} if len(wire) == 2:  # noqa: PLR2004
+            case {"value": value} if len(wire) == 2:  # noqa: PLR2004
                 return self.rare.member(value, Member(shape.cls))
             case _:
                 pass

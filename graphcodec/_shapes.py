@@ -16,7 +16,7 @@ import enum
 import sys
 import typing
 from collections import ChainMap
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, Literal, TypeAlias
 
 import attrs
@@ -221,6 +221,7 @@ def _is_plain(cls: type, props: attrs.ClassProps) -> bool:
         and not hasattr(cls, "__attrs_post_init__")
         and not hasattr(cls, "__attrs_pre_init__")
         and not hasattr(cls.__init_subclass__, "__func__")
+        and _all_slots(cls) == {attribute.name for attribute in attrs.fields(cls)}
         and all(
             attribute.init
             and attribute.converter is None
@@ -229,6 +230,15 @@ def _is_plain(cls: type, props: attrs.ClassProps) -> bool:
             for attribute in attrs.fields(cls)
         )
     )
+
+
+def _all_slots(cls: type) -> set[str]:
+    """Return all slots of *cls*: a cached hash, say, is one beside the fields."""
+    found: set[str] = set()
+    for base in cls.__mro__:
+        slots: Iterable[str] = vars(base).get("__slots__", ())
+        found.update([slots] if isinstance(slots, str) else slots)
+    return found - {"__weakref__"}
 
 
 def _has_plain_new(cls: Any) -> bool:

@@ -26,6 +26,7 @@ from uuid import UUID
 
 from attrs import frozen
 
+from graphcodec._values import LEAST_INT, MOST_INT, write_text
 from graphcodec.readers._contracts import Reader
 
 PLAIN_SCALARS: Final = (str, int, float, bool, type(None))
@@ -76,6 +77,14 @@ class Member:
             return True
         values = [member.value for member in self.cls]
         return any(all(type(v) is kind for v in values) for kind in (str, int))
+
+    @property
+    def is_odd(self) -> bool:
+        """Whether a member's value may need a marker."""
+        if issubclass(self.cls, enum.Flag):
+            return True
+        values = [member.value for member in self.cls]
+        return self.by_value and not all(is_plain_scalar(value) for value in values)
 
 
 @frozen
@@ -151,6 +160,13 @@ ANYTHING: Final = Objects((object,))
 
 IsObject: TypeAlias = Callable[[type], bool]
 """Says whether a class is registered, marked, or a base of a registered one."""
+
+
+def is_plain_scalar(value: object) -> bool:
+    """Say whether JSON holds a str or int as it is."""
+    if isinstance(value, int):
+        return LEAST_INT <= value <= MOST_INT
+    return isinstance(value, str) and write_text(value) is value
 
 
 def slot_of(annotation: object, is_object: IsObject) -> Slot:

@@ -46,9 +46,7 @@ _PATHS: Final = {
 _LONE = re.compile("[\\\\\ud800-\udfff]")
 _ESCAPE = re.compile(r"\\u([0-9a-f]{4})|\\")
 _HEX = re.compile(r"-?0x(0|[1-9a-f][0-9a-f]*)")
-_DECIMAL = re.compile(
-    r"-?(\d+(\.\d*)?|\.\d+)(E[+-]?\d+)?|-?Infinity|-?s?NaN\d*", re.ASCII
-)
+_DECIMAL = re.compile(r"-?\d+(\.\d+)?(E[+-]\d+)?|-?Infinity|-?s?NaN\d*", re.ASCII)
 _UUID = re.compile("[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 _OFFSET = r"(Z|[+-]\d\d:\d\d(:\d\d(\.\d{6})?)?)"
@@ -233,7 +231,10 @@ def read_str(payload: object) -> str:
 def _unescape(found: re.Match[str]) -> str:
     if found[1] is None:
         malformed("$str needs its backslashes escaped", found.string)
-    return chr(int(found[1], 16))
+    char = chr(int(found[1], 16))
+    if not _LONE.match(char):
+        malformed("$str escapes only surrogates and backslashes", found[0])
+    return char
 
 
 def read_bytes(payload: object) -> bytes:

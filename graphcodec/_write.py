@@ -100,6 +100,8 @@ class WriteCall:
         self._work: list[tuple[Key, Any, dict[int, Key] | None, Trail | None]] = []
         self._moved: list[tuple[int, Wire]] = []
         self._containers = 0
+        self._repeats = 0
+        self._met: set[int] = set()
         self._base: Trail | None = None
         self.rare = RareWriter(self)
         self.steps: list[Step] = []
@@ -200,8 +202,15 @@ class WriteCall:
             msg = f"a {type_name(type(obj))} contains itself, and references are off"
             raise CyclicGraphError(msg, type_name=type_name(type(obj)))
         del self.memo[key]
+        self._repeated()
         found: Any = self.walk(obj, level, {}, {}, "")
         return found  # type: ignore[no-any-return]
+
+    def _repeated(self) -> None:
+        """Count what a tree writes more than once: it may double at every level."""
+        self._repeats += 1
+        if self._repeats > self._limits.max_nodes:
+            raise exceeded("max_nodes", self._limits.max_nodes, self._repeats)
 
     def _number(self, key: Key) -> int:
         number = self.numbers[key] = len(self.references)
@@ -305,7 +314,7 @@ class WriteCall:
         if shape is None:
             raise refusal(value)
         if isinstance(value, enum.Flag):
-            return {"$enum": shape.mark.tag, "value": value.value}
+            return {"$enum": shape.mark.tag, "value": self.as_value(value.value)}
         return {"$enum": shape.mark.tag, "name": value.name}
 
     # Containers in untyped slots
@@ -328,6 +337,9 @@ class WriteCall:
         self.memo[key] = (out, holder, place)
         if self._tree:
             del slot[id(value)]
+            if id(value) in self._met:
+                self._repeated()
+            self._met.add(id(value))
         return out
 
     def _container(
@@ -394,6 +406,8 @@ class WriteCall:
             return value.items()
         if all(map(is_bare_key, value)) and all(map(is_text, value)):
             return sorted(value.items(), key=lambda pair: pair[0].encode())
+        if len(value) == 1:
+            return value.items()
         canonical = self._canonical
         return sorted(value.items(), key=lambda pair: canonical(pair[0]))
 
@@ -403,9 +417,10 @@ class WriteCall:
         Args:
             value: A set or frozenset.
         """
-        if self._canonical is not None:
-            return sorted(value, key=self._canonical)
         members = list(value)
+        if self._canonical is not None and len(members) > 1:
+            members.sort(key=self._canonical)
+            return members
         if all(type(member) in (str, int, bytes, bool, float) for member in members):
             members.sort(key=lambda member: (type(member).__name__, repr(member)))
         return members
@@ -532,6 +547,10 @@ class WriteCall:
             text = write_datetime(value)
         self.times[id(value)] = text
         return text
+
+    def as_value(self, value: Any) -> object:
+        """Return the value of an Enum member, marked if JSON can't hold it."""
+        return write_int(value) if isinstance(value, int) else write_text(value)
 
     def as_leaf(self, value: Any) -> object:
         """Return a scalar of a rarer type."""

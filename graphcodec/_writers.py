@@ -212,11 +212,13 @@ class _Expressions:
                 return f"w.as_leaf({v})"
 
     def _member(self, slot: Member, source: str, v: str) -> str:
-        attribute = "_value_" if slot.by_value else "_name_"
-        if self._trusting:
-            return f"{source}.{attribute}"
+        good = f"{v}.{'_value_' if slot.by_value else '_name_'}"
+        if slot.is_odd:
+            good = f"w.as_value({good})"
+        elif self._trusting:
+            return good.replace(v, source, 1)
         test = f"type({source}) is {self._name(slot.cls, 'cls')}"
-        return self._if(test, f"{v}.{attribute}", slot, v)
+        return self._if(test, good, slot, v)
 
     def _objects(self, slot: Objects, source: str, v: str, level: str) -> str:
         place = self._name(slot, "slot")

@@ -236,7 +236,10 @@ class FsspecResolver:
 
     __slots__ = ("_given", "_stores")
 
-    tags: ClassVar[tuple[str, str]] = (f"media:{SCHEME}", f"spool:{SCHEME}")
+    @property
+    def tags(self) -> tuple[str, str]:
+        """The tags it takes."""
+        return f"media:{SCHEME}", f"spool:{SCHEME}"
 
     def __init__(self, stores: Stores) -> None:
         self._given = dict(stores)

@@ -226,7 +226,10 @@ class HttpResolver:
 
     __slots__ = ("_client", "_fetcher", "_made_in", "_network", "_policy")
 
-    tags: ClassVar[tuple[str, str]] = (f"media:{SCHEME}", f"spool:{SCHEME}")
+    @property
+    def tags(self) -> tuple[str, str]:
+        """The tags it takes."""
+        return f"media:{SCHEME}", f"spool:{SCHEME}"
 
     def __init__(
         self,
