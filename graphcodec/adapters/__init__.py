@@ -1,0 +1,14 @@
+"""Conversations from, and to, the formats that other tools write.
+
+Each adapter is a pair of functions. What a format says and a primitive has no field for
+lies in the stash of the primitive, so that the way back gives what came in.
+"""
+
+from graphcodec.adapters._openai_chat import from_openai_chat as from_openai_chat
+from graphcodec.adapters._openai_chat import to_openai_chat as to_openai_chat
+
+__all__ = ["from_openai_chat", "to_openai_chat"]
+
+# Tracebacks, pickles and docs should show the public path of a name.
+for _name in __all__:
+    globals()[_name].__module__ = __name__
