@@ -1,0 +1,69 @@
+"""The group of commands, and how their errors become exit codes."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from graphcodec import __version__
+from graphcodec.errors import GraphCodecError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+# Strings, not imports: a command nobody asks for must cost nothing.
+_COMMANDS: Final[Mapping[str, str]] = {
+    "demo": "graphcodec.cli._demo:demo",
+    "inspect": "graphcodec.cli._inspect:inspect",
+}
+
+
+class _Commands(click.Group):
+    """A group that imports a command when it is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names in the order of the help."""
+        del ctx
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a command, None if there is none of that name."""
+        del ctx
+        if cmd_name not in _COMMANDS:
+            return None
+        module, _, name = _COMMANDS[cmd_name].partition(":")
+        command: click.Command = getattr(import_module(module), name)
+        return command
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="graphcodec")
+def app() -> None:
+    """Conversation graphs in, bytes out, the same typed graph back."""
+
+
+def run(args: Sequence[str] | None = None) -> int:
+    """Run a command line and return its exit code.
+
+    Args:
+        args: What stands behind the name of the program.
+    """
+    try:
+        code: object = app.main(args, prog_name="graphcodec", standalone_mode=False)
+    except click.ClickException as exc:
+        exc.show()
+        return exc.exit_code
+    except click.Abort:
+        return 1
+    except GraphCodecError as exc:
+        click.echo(f"graphcodec: {' '.join(str(exc).split())}", err=True)
+        return 1
+    except BrokenPipeError:
+        # Whoever reads has seen enough, as `head` does. Python would complain at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    return code if isinstance(code, int) else 0

@@ -1,0 +1,290 @@
+"""`graphcodec inspect` shows any document, without decoding it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from graphcodec import (
+    BytesReader,
+    Codec,
+    Media,
+    Registry,
+    SpooledArtifact,
+    Tokenizable,
+    encode,
+)
+from graphcodec.adapters import from_openai_chat
+from tests.cli.running import WIDTH, facts, run, widest
+
+CHAT: Any = {
+    "messages": [
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "name": "ana", "content": "Hi!"},
+        {"role": "assistant", "content": "Hello, Ana."},
+        {"role": "user", "name": "ana", "content": "Bye."},
+    ]
+}
+
+
+def document(root: object, nodes: list[object] | None = None) -> bytes:
+    """Return a document that no codec has written."""
+    envelope = {"graphcodec": 1, "nodes": nodes or [], "root": root}
+    return json.dumps(envelope).encode()
+
+
+def shown(data: bytes, *args: str) -> str:
+    """Return the tree of a document."""
+    done = run("inspect", "-", *args, given=data)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert widest(done.stdout) <= WIDTH
+    return done.stdout
+
+
+def test_shows_a_conversation() -> None:
+    """Items, their tags and the beginnings of their texts are seen at a glance."""
+    text = shown(encode(from_openai_chat(CHAT)))
+
+    assert "JSON · 16 objects · 1 node · 0 handles" in text
+    assert '├─ [0] Message  id "msg-1"  role "user"  content "Hi!"' in text
+    assert '│  └─ [0] Tokenizable  "Be brief."' in text
+
+
+def test_shows_nodes_and_references() -> None:
+    """A reference says what it leads to, a node how often and where it is used."""
+    text = shown(encode(from_openai_chat(CHAT)), "--depth", "3")
+
+    assert text.count('identity → node 0  Identity  "ana"') == 2
+    assert "node 0  2 references, first at $.items[0].identity" in text
+
+
+def test_reads_message_pack(tmp_path: Path) -> None:
+    """The format is recognised, and sizes are those of the format."""
+    conversation = from_openai_chat(CHAT)
+    data = Codec(format="msgpack").encode(conversation)
+    file = tmp_path / "document.bin"
+    file.write_bytes(data)
+
+    found = facts("inspect", str(file))
+
+    assert (found["format"], found["bytes"]) == ("msgpack", len(data))
+    assert found["tags"] == facts("inspect", "-", given=encode(conversation))["tags"]
+    assert "document.bin  MessagePack" in run("inspect", str(file)).stdout
+
+
+def test_facts_for_scripts() -> None:
+    """``--json`` gives counts, nodes, and the size of each part to a depth."""
+    found = facts("inspect", "-", "--depth", "1", given=encode(from_openai_chat(CHAT)))
+
+    assert found["root"] == "Conversation"
+    assert (found["version"], found["references"]) == (1, 2)
+    assert found["tags"]["Message"] == 3
+    assert found["nodes"] == [
+        {"n": 0, "uses": 2, "path": "$.items[0].identity", "is": "Identity"}
+    ]
+    assert [part["path"] for part in found["parts"]][:3] == ["$", "$.id", "$.items"]
+
+
+def test_lists_handles() -> None:
+    """A handle is shown with its tag, where it points and where it is."""
+    media = Media.user_attachment(
+        kind="image", mime_type="image/png", filename="x", reader=BytesReader(b"abcd")
+    )
+    data = encode(Registry({"a": [media, SpooledArtifact(BytesReader(b""))]}))
+
+    found = facts("inspect", "-", given=data)
+
+    assert [handle["where"] for handle in found["handles"]] == [
+        "4 bytes inline",
+        "0 bytes inline",
+    ]
+    assert found["handles"][0]["path"] == "$.data.a[0].reader"
+    assert "media:in-memory  4 bytes inline" in shown(data)
+    assert "YWJjZA" not in shown(data, "--depth", "9")
+
+
+@pytest.mark.parametrize(
+    ("locator", "where"),
+    [
+        ({"store": "media", "key": "sha256/ab", "size": 9}, "media:sha256/ab"),
+        ({"url": "https://example.org/a.png"}, "https://example.org/a.png"),
+        ({"shelf": 3, "box": "blue"}, 'shelf=3 box="blue"'),
+        (None, ""),
+    ],
+)
+def test_says_where_a_handle_points(locator: object, where: str) -> None:
+    """The locators of our own resolvers are put into words, others are listed."""
+    reader = {"$type": "$reader", "tag": "media:x", "locator": locator}
+
+    found = facts("inspect", "-", given=document({"$type": "M", "reader": reader}))
+
+    assert found["handles"] == [{"path": "$.reader", "tag": "media:x", "where": where}]
+
+
+def test_knows_no_classes() -> None:
+    """Tags and versions that no class here has are shown like all others."""
+    order = {"$type": "shop.Order", "$v": 3, "lines": {"$any": {"$tuple": [1, [2]]}}}
+
+    text = shown(document(order), "--depth", "3")
+
+    assert "shop.Order v3" in text
+    assert "└─ lines tuple of 2 items" in text
+    assert "└─ [1] 1 item" in text
+
+
+def test_shows_a_cycle_once() -> None:
+    """A graph that leads back to itself is walked once."""
+    loop: list[object] = [1]
+    loop.append(loop)
+
+    found = facts("inspect", "-", given=encode(Registry({"loop": loop})))
+
+    assert found["references"] == 2
+    assert found["nodes"][0]["path"] == "$.data.loop"
+
+
+def test_shows_what_is_deep() -> None:
+    """Graphs that are deep in their nodes, or deep on the wire, are shown."""
+    deep: list[object] = []
+    for _ in range(5_000):
+        deep = [deep]
+    nested = b'{"graphcodec":1,"root":' + b"[" * 800 + b"]" * 800 + b"}"
+
+    assert len(facts("inspect", "-", given=encode(deep))["nodes"]) > 80
+    assert "… 787 levels …" in shown(nested, "--depth", "1000")
+
+
+def test_folds_what_is_long() -> None:
+    """Of a long list, a map with many keys, and many nodes, the first few are shown."""
+    data = encode(
+        Registry({"list": list(range(4_333)), "map": dict.fromkeys("abcdefghijklmno")})
+    )
+
+    text = shown(data, "--depth", "3")
+
+    assert "… 4,321 more" in text
+    assert "… 3 more" in text
+    texts = [Tokenizable(str(n)) for n in range(20)]
+    assert "… 8 more nodes" in shown(encode(texts + texts))
+
+
+def test_one_more_is_shown_and_not_folded() -> None:
+    """Nothing is folded to save the line that says so."""
+    assert "more" not in shown(encode(list(range(13))))
+
+
+def test_is_quick_with_what_is_huge() -> None:
+    """A document of ten megabytes is shown without trouble."""
+    rows = [
+        {"id": n, "text": "x" * 80, "more": [1, {"a": None}]} for n in range(80_000)
+    ]
+
+    text = shown(encode(rows))
+
+    assert "80,000 items" in text
+    assert "… 79,988 more" in text
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"", "there are no bytes at all"),
+        (b"{", "this is no JSON document"),
+        (b"\x81\xa1", "this is no MessagePack document"),
+        (b"[1]", "this is no graphcodec document"),
+        (b'{"graphcodec":7,"root":1}', "wire version 7"),
+        (b'{"graphcodec":1}', "no root"),
+        (b"[" * 100_000, "nests deeper than the parser goes"),
+    ],
+)
+def test_malformed_file_ends_with_1(data: bytes, words: str) -> None:
+    """What is no document is refused in one line."""
+    done = run("inspect", "-", given=data)
+
+    assert (done.returncode, done.stdout) == (1, "")
+    assert words in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert done.stderr.startswith("graphcodec: standard input: ")
+
+
+def test_names_the_file_that_is_wrong(tmp_path: Path) -> None:
+    """The error says which file it is about."""
+    file = tmp_path / "notes.txt"
+    file.write_text("nothing")
+
+    done = run("inspect", str(file))
+
+    assert done.returncode == 1
+    assert str(file) in done.stderr
+
+
+def test_points_out_references_that_lead_nowhere() -> None:
+    """A reference to a node that is not there is shown as what it is."""
+    lost = {"$type": "$ref", "n": 5}
+    odd = {"$type": "$ref", "n": True}
+
+    text = shown(document({"$type": "A", "x": lost, "y": odd}))
+
+    assert "x → node 5, which is not there" in text
+    assert "$.x refers to a node that is not there" in text
+    assert "$.y refers to a node that is not there" in text
+
+
+def test_shows_nodes_that_nothing_refers_to() -> None:
+    """What lies in the document without being part of the graph is seen too."""
+    found = facts("inspect", "-", given=document(1, [{"$type": "A", "x": 1}]))
+
+    assert found["nodes"] == [{"n": 0, "uses": 0, "path": "$.nodes[0]", "is": "A"}]
+    assert found["tags"] == {"A": 1}
+
+
+def test_no_control_character_reaches_the_terminal() -> None:
+    """Names, texts, tags and locators of a stranger are made printable."""
+    evil = "\x1b[31m\n\u202e"
+    reader = {"$type": "$reader", "tag": evil, "locator": {"url": evil, evil: evil}}
+    other = {"$type": "$reader", "tag": evil, "locator": {evil: evil}}
+    data = document(
+        {"$type": evil, evil: evil, "r": reader, "o": other, "d": {evil: 1}}
+    )
+
+    text = shown(data, "--depth", "9")
+
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+
+
+def test_any_map_of_message_pack_is_shown() -> None:
+    """Keys that are no text, binary data and times are shown as what they are."""
+    root = {"$any": {1: b"abc", "": [None, 1.5], "$dict": [["k", 1], [[2], 3], 4]}}
+    wire: object = {
+        "graphcodec": 1,
+        "root": {"$type": "A", "x": root, "y": {2: {}, "z": []}},
+    }
+
+    text = shown(msgspec.msgpack.encode(wire), "--depth", "9")
+
+    assert "[1] 3 bytes" in text
+    assert '"" 2 items' in text
+    assert "[2] 0 keys" in text
+
+
+def test_dict_pairs_are_named_by_their_keys() -> None:
+    """The pairs of a dict with other keys are shown by key."""
+    text = shown(encode({1: "one", (2, 3): "pair"}), "--depth", "3")
+
+    assert '[1] "one"' in text
+    assert "dict of 2 items" in text
+
+
+def test_shows_something_without_unicode() -> None:
+    """A terminal that has no box-drawing characters gets question marks."""
+    done = run(
+        "inspect", "-", given=encode([1]), PYTHONIOENCODING="ascii", PYTHONUTF8="0"
+    )
+
+    assert done.returncode == 0
+    assert "[0] 1" in done.stdout
