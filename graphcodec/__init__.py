@@ -9,9 +9,13 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from graphcodec import errors as errors
+    from graphcodec._handles import handles as handles
+    from graphcodec._handles import verify as verify
     from graphcodec._limits import Limits as Limits
     from graphcodec._marks import encodable as encodable
     from graphcodec._marks import extra as extra
+    from graphcodec._persist import apersist as apersist
+    from graphcodec._persist import persist as persist
     from graphcodec._unknown import OpaqueNode as OpaqueNode
     from graphcodec.codec import Codec as Codec
     from graphcodec.codec import configure_converter as configure_converter
@@ -44,8 +48,10 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "graphcodec._handles": ("handles", "verify"),
     "graphcodec._limits": ("Limits",),
     "graphcodec._marks": ("encodable", "extra"),
+    "graphcodec._persist": ("apersist", "persist"),
     "graphcodec._unknown": ("OpaqueNode",),
     "graphcodec.codec": (
         "Codec",
@@ -109,6 +115,7 @@ __all__ = [
     "ToolCall",
     "TrustTier",
     "TurnGate",
+    "apersist",
     "configure_converter",
     "decode",
     "encodable",
@@ -116,6 +123,9 @@ __all__ = [
     "encode_text",
     "errors",
     "extra",
+    "handles",
+    "persist",
+    "verify",
 ]
 
 

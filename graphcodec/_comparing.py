@@ -166,12 +166,12 @@ class _Comparison:
 
 def _match(a: Iterable[Any], b: Iterable[Any]) -> tuple[str | None, list[Any]]:
     """Pair the members of two sets, or the keys of two dicts."""
-    groups: dict[tuple[type, int], list[Any]] = {}
+    groups: dict[object, list[Any]] = {}
     for member in b:
-        groups.setdefault((type(member), hash(member)), []).append(member)
+        groups.setdefault(_likeness(member), []).append(member)
     pairs: list[tuple[Any, Any]] = []
     for member in a:
-        group = groups.get((type(member), hash(member)), [])
+        group = groups.get(_likeness(member), [])
         index = next(
             (i for i, other in enumerate(group) if difference(member, other) is None),
             None,
@@ -181,6 +181,21 @@ def _match(a: Iterable[Any], b: Iterable[Any]) -> tuple[str | None, list[Any]]:
         pairs.append((member, group.pop(index)))
     left = sum(map(len, groups.values()))
     return (f"{left} members too many" if left else None), pairs
+
+
+def _likeness(member: Any, depth: int = 3) -> object:
+    """Return something that members have in common if they may be the same.
+
+    Not the hash: two NaNs, alone or in a tuple, have different ones.
+    """
+    kind = type(member)
+    if kind in SCALARS:
+        return kind, repr(member)
+    if kind is tuple and depth:
+        return kind, tuple(_likeness(item, depth - 1) for item in member)
+    if kind in (tuple, frozenset):
+        return kind, len(member)
+    return kind, hash(member)
 
 
 def _same_scalar(a: Any, b: Any) -> bool:

@@ -13,14 +13,15 @@ the same passes, so what one accepts, the other does.
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterator
+from collections import Counter, deque
+from collections.abc import Callable, Collection, Iterator
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from graphcodec._limits import NESTING, exceeded
 from graphcodec._paths import Step, format_path
 from graphcodec._slots import (
+    UNTYPED,
     OneOf,
     Row,
     Sequence,
@@ -56,12 +57,14 @@ class Part(NamedTuple):
         value: The piece.
         place: Where it stands.
         soft: Whether the owner can exist before this piece does.
+        sealed: Whether nothing inside is soft either, because the owner may copy it.
     """
 
     step: Step | None
     value: Any
     place: Place
     soft: bool = False
+    sealed: bool = False
 
 
 def reference(value: object) -> int | None:
@@ -158,12 +161,12 @@ class Document:
         shape = self._registry.by_tag(tag)
         known = {item.key: item.slot for item in shape.fields} if shape else {}
         soft = self.lenient if shape is None else shape.mutable
+        sealed = shape is not None and shape.kind not in ("attrs", "dataclass")
         for key, item in value.items():
             if key in known:
-                yield Part(key, item, known[key], soft)
+                yield Part(key, item, known[key], soft, sealed)
             elif key == "$value":
-                # Whoever rebuilds it may copy what it holds, so nothing there is soft.
-                yield Part(None, item, Inside.KEPT, soft)
+                yield Part(None, item, UNTYPED, soft, sealed=True)
             elif key not in ("$type", "$v"):
                 yield Part(key, item, Inside.KEPT, soft)
 
@@ -192,6 +195,8 @@ class Document:
                 found.append(number)
                 continue
             parts = self.parts(part.value, part.place)
+            if part.sealed:
+                parts = [p._replace(soft=False, sealed=True) for p in parts]
             stack.extend(p for p in reversed(parts) if not (hard and p.soft))
         return found
 
@@ -320,17 +325,50 @@ def _check_parts(document: Document, limits: Limits) -> None:
         if isinstance(place, Untyped):
             return
         kind = type(value)
-        if kind is str and len(value) > limits.max_string:
+        text = value.get("$str") if kind is dict else value
+        if type(text) is str and len(text) > limits.max_string:
             path = format_path(_steps(trail))
-            raise exceeded("max_string", limits.max_string, len(value), path)
-        if kind in (list, dict) and len(value) > limits.max_container:
+            raise exceeded("max_string", limits.max_string, len(text), path)
+        longest = _longest(value) if kind in (list, dict) else 0
+        if longest > limits.max_container:
             path = format_path(_steps(trail))
-            raise exceeded("max_container", limits.max_container, len(value), path)
+            raise exceeded("max_container", limits.max_container, longest, path)
 
     document.walk(visit)
 
 
+def _longest(value: Any) -> int:
+    """Return how many entries a list or map has, or the list in its marker."""
+    if type(value) is dict:
+        for marker in ("$dict", "$deque", *HARD_MARKERS):
+            if type(value.get(marker)) is list:
+                return len(value[marker])
+    return len(value)
+
+
 MOST_HASHED: Final = 10_000
+MOST_COLLIDING: Final = 100
+
+
+def check_collisions(members: Collection[Any]) -> None:
+    """Refuse members of a set, or keys of a dict, that were made to share a hash.
+
+    A table of values with one hash takes quadratic time to fill. The hashes of numbers
+    are the same everywhere, so whoever wants to can make such values.
+
+    Args:
+        members: What is going to be hashed.
+
+    Raises:
+        LimitExceededError: If too many have one hash.
+    """
+    if len(members) <= MOST_COLLIDING:
+        return
+    _, most = Counter(map(hash, members)).most_common(1)[0]
+    if most > MOST_COLLIDING:
+        msg = f"{most:,} set members or dict keys have one hash"
+        hint = f"at most {MOST_COLLIDING} may; use a list of pairs"
+        raise LimitExceededError(msg, limit="max_hashed", value=most, hint=hint)
 
 
 class Sizes:
@@ -385,6 +423,8 @@ class Sizes:
             total += 1
             if type(item) is list:
                 stack.extend(item)
-            elif type(item) is dict and item.get("$type") not in self._by_identity:
-                stack.extend(item.values())
+            elif type(item) is dict:
+                tag = item.get("$type")
+                if type(tag) is not str or tag not in self._by_identity:
+                    stack.extend(item.values())
         return total

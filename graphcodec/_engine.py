@@ -9,7 +9,7 @@ import hashlib
 from typing import Any, Final
 
 from graphcodec import _formats
-from graphcodec._conforming import mismatch
+from graphcodec._conforming import fits
 from graphcodec._document import Document, Sizes, check_limits
 from graphcodec._formats import Format
 from graphcodec._hooks import Hooks
@@ -303,7 +303,7 @@ class Engine:
     def from_tree(self, value: Any, annotation: Any) -> object:
         """Return what a tagged tree stands for."""
         slot = slot_of(annotation, self.registry.is_object)
-        if mismatch(value, slot) is None and not isinstance(value, str):
+        if type(value) is not str and fits(value, slot):
             return value
         program = self._current().read_carefully
         call = self._reading({}, program, binary=False)

@@ -13,15 +13,13 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
-from graphcodec._marks import Mark
+from graphcodec._marks import IN_DICT, Mark
 from graphcodec._paths import excerpt
 from graphcodec._pieces import ATOMS
-from graphcodec._shapes import IN_DICT, Shape
+from graphcodec._shapes import Shape
 from graphcodec._slots import ANYTHING
 from graphcodec._unknown import Kept, OpaqueNode, Shared
-from graphcodec._values import Wire, malformed
+from graphcodec._values import Wire, malformed, read_marker
 from graphcodec.errors import UndecodableValueError, VersionError
 
 if TYPE_CHECKING:
@@ -49,6 +47,9 @@ class Evolving:
             node: The number of the node that it is, if it is one.
         """
         mark = shape.mark
+        for key in wire:
+            if type(key) is not str:
+                malformed("a map needs text keys", key)
         version = wire.get("$v", 1)
         if type(version) is not int or version < 1:
             malformed(f"the version of {mark.tag} must be an int from 1", version)
@@ -78,26 +79,51 @@ class Evolving:
             written = f"{mark.tag} was written at version {version}"
             msg = f"{written}; the upgrades start at {oldest}"
             raise VersionError(msg, tag=mark.tag, value=version)
-        fields = {
-            key: self._natural(value)
-            for key, value in wire.items()
-            if key not in ("$type", "$v")
+        given = {k: v for k, v in wire.items() if k not in ("$type", "$v")}
+        before = {key: self._natural(value) for key, value in given.items()}
+        fields = self._stepped(dict(before), shape, version)
+        # What no step has touched is kept, if it is kept, in the form it came in.
+        kept = {
+            key: self.kept(given[key])
+            for key, value in fields.items()
+            if key in before and value is before[key]
         }
+        self._call.settling += 1
+        try:
+            return self._from_fields(fields, shape, node, kept)
+        finally:
+            self._call.settling -= 1
+
+    def _stepped(self, fields: Any, shape: Shape, version: int) -> dict[str, object]:
+        """Run the upgrades from *version* to the current one."""
+        mark = shape.mark
         for step in range(version, mark.version):
             try:
                 fields = mark.upgrades[step](fields)
             except Exception as exc:  # a user's function may raise anything
                 raise self._call.invalid(exc, shape.cls) from exc
-        self._call.settling += 1
-        try:
-            return self._from_fields(fields, shape, node)
-        finally:
-            self._call.settling -= 1
+            if type(fields) is not dict or any(type(key) is not str for key in fields):
+                msg = f"the upgrade of {mark.tag} from version {step} gave no field map"
+                hint = "return a dict with text keys"
+                raise UndecodableValueError(msg, tag=mark.tag, hint=hint)
+        out: dict[str, object] = fields
+        return out
 
     def _from_fields(
-        self, given: dict[str, object], shape: Shape, node: int | None
+        self,
+        given: dict[str, object],
+        shape: Shape,
+        node: int | None,
+        kept: dict[str, object] | None = None,
     ) -> Any:
-        """Make an object from the fields that are there."""
+        """Make an object from the fields that are there.
+
+        Args:
+            given: The fields, as wire; after an upgrade, as values.
+            shape: Its class.
+            node: The number of the node that it is, if it is one.
+            kept: After an upgrade, the kept form of what it left as it was.
+        """
         values: dict[str, object] = {}
         for item in shape.fields:
             if item.key in given:
@@ -111,10 +137,31 @@ class Evolving:
                 raise UndecodableValueError(msg, tag=shape.mark.tag, hint=hint)
         known = {item.key for item in shape.fields}
         unknown = {k: v for k, v in given.items() if k not in known}
+        # Before the object is made: what is kept may refer to it.
+        extra = self._extra(unknown, shape, kept)
         out = self._construct(values, shape, node)
-        if unknown and self._unknown_fields != "ignore":
-            self._keep(out, unknown, shape)
+        if extra:
+            self._keep(out, extra, shape)
         return out
+
+    def _extra(
+        self,
+        unknown: dict[str, object],
+        shape: Shape,
+        kept: dict[str, object] | None,
+    ) -> dict[str, object]:
+        """Return what is kept of the unknown fields."""
+        if not unknown or self._unknown_fields == "ignore":
+            return {}
+        name = next(iter(unknown))
+        if self._unknown_fields == "raise" or shape.extra is None:
+            why = "" if shape.extra else ", and its class has no place to keep one"
+            msg = f"{shape.mark.tag} has the unknown field {excerpt(name)}{why}"
+            hint = "use unknown_fields='ignore', or declare one with graphcodec.extra()"
+            raise UndecodableValueError(msg, tag=shape.mark.tag, hint=hint)
+        if kept is not None:
+            return {key: kept.get(key, value) for key, value in unknown.items()}
+        return {key: self.kept(value) for key, value in unknown.items()}
 
     def _construct(self, values: Wire, shape: Shape, node: int | None) -> Any:
         cls: Any = shape.cls
@@ -138,27 +185,20 @@ class Evolving:
             case "pydantic":
                 return self._call.validated(cls, table, shell)
             case "struct":
-                return msgspec.convert(table, cls)
+                return self._call.struct(cls, table)
             case _ if shell is None:
                 return cls(**table)
             case _:
                 cls.__init__(shell, **table)
                 return shell
 
-    def _keep(self, out: Any, unknown: dict[str, object], shape: Shape) -> None:
-        name = next(iter(unknown))
-        if self._unknown_fields == "raise" or shape.extra is None:
-            why = "" if shape.extra else ", and its class has no place to keep one"
-            msg = f"{shape.mark.tag} has the unknown field {excerpt(name)}{why}"
-            hint = "use unknown_fields='ignore', or declare one with graphcodec.extra()"
-            raise UndecodableValueError(msg, tag=shape.mark.tag, hint=hint)
-        kept = {key: self.kept(value) for key, value in unknown.items()}
+    def _keep(self, out: Any, extra: dict[str, object], shape: Shape) -> None:
         if shape.extra == IN_DICT:
-            out.__dict__[IN_DICT] = kept
+            out.__dict__[IN_DICT] = extra
         elif shape.kind == "pydantic":
-            out.__pydantic_extra__.update(kept)
+            out.__pydantic_extra__.update(extra)
         else:
-            object.__setattr__(out, shape.extra, kept)
+            object.__setattr__(out, shape.extra or "", extra)
 
     def opaque(self, wire: Wire, node: int | None = None) -> OpaqueNode:
         """Return the stand-in for an object whose class is not known.
@@ -191,10 +231,8 @@ class Evolving:
         """
         if type(wire) is dict and "$any" in wire and len(wire) == 1:
             return self._call.walk(wire["$any"])
-        if type(wire) in ATOMS and type(wire) is not bytes:
-            return wire
         tree = self._tree(wire)
-        return tree if tree is wire else Kept(tree)
+        return tree if tree is wire and not _has_bytes(wire) else Kept(tree)
 
     def _tree(self, wire: Any) -> Any:
         """Return *wire* with its objects decoded; *wire* itself if it is plain."""
@@ -210,6 +248,9 @@ class Evolving:
             out = self._call.instance(wire, ANYTHING)
             container = type(out) in (list, dict, tuple, set, frozenset, deque)
             return Shared(out) if container else out
+        if wire.keys() == {"$bytes"}:
+            # One form for both formats.
+            return read_marker("$bytes", wire)
         table: Wire = {}
         for key, value in wire.items():
             if type(key) is not str:
@@ -226,5 +267,19 @@ class Evolving:
         if type(wire) is list:
             return [self._natural(item) for item in wire]
         if type(wire) is dict:
+            for key in wire:
+                if type(key) is not str:
+                    malformed("a map needs text keys", key)
             return {key: self._natural(value) for key, value in wire.items()}
+        if type(wire) not in ATOMS:
+            malformed("MessagePack has only plain values here", wire)
         return wire
+
+
+def _has_bytes(wire: Any) -> bool:
+    """Say whether MessagePack's own bytes are in a piece that is otherwise plain."""
+    if type(wire) is list:
+        return any(map(_has_bytes, wire))
+    if type(wire) is dict:
+        return any(map(_has_bytes, wire.values()))
+    return type(wire) is bytes

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import attrs
 
-from graphcodec._marks import SKIP
+from graphcodec._marks import IN_DICT, SKIP
 
 _UNSET: Final = object()
 
@@ -26,6 +26,9 @@ def object_fields(obj: object) -> Iterator[tuple[str, object]]:
         value = getattr(obj, attribute, _UNSET)
         if value is not _UNSET:
             yield name, value
+    yield from (getattr(obj, "__pydantic_extra__", None) or {}).items()
+    if IN_DICT in getattr(obj, "__dict__", ()):
+        yield IN_DICT, vars(obj)[IN_DICT]
 
 
 @lru_cache(maxsize=1024)

@@ -30,6 +30,9 @@ class CodecConverter(cattrs.Converter):
     _changed: Callable[[], None] | None = None
     _passes: Callable[[object], bool] | None = None
 
+    # What users registered, so that a copy of the codec can have it, too.
+    registrations: tuple[tuple[str, tuple[Any, ...], dict[str, Any]], ...] = ()
+
     def watch(
         self, changed: Callable[[], None], passes: Callable[[object], bool]
     ) -> None:
@@ -43,9 +46,12 @@ class CodecConverter(cattrs.Converter):
         self._changed = changed
         self._passes = passes
 
-    def announce(self) -> None:
-        """Tell the codec that a hook was registered."""
+    def announce(
+        self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> None:
+        """Tell the codec that a hook was registered, and by which call."""
         if self._changed is not None:
+            self.registrations += ((name, args, kwargs),)
             self._changed()
 
     def unstructure(self, obj: Any, unstructure_as: Any = None) -> Any:
@@ -64,7 +70,7 @@ class CodecConverter(cattrs.Converter):
 def _announcing(name: str) -> Callable[..., Any]:
     def register(self: CodecConverter, *args: Any, **kwargs: Any) -> Any:
         out = getattr(super(CodecConverter, self), name)(*args, **kwargs)
-        self.announce()
+        self.announce(name, args, kwargs)
         return out
 
     register.__name__ = name

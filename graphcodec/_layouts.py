@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
 
 import attrs
 
-from graphcodec._marks import EXTRA, SKIP
-from graphcodec._shapes import IN_DICT
+from graphcodec._marks import EXTRA, IN_DICT, SKIP
 from graphcodec._unknown import Kept, OpaqueNode, Shared
 from graphcodec.readers._contracts import Reader
 

@@ -11,10 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
-import msgspec
-
 from graphcodec._live import type_name
-from graphcodec._shapes import IN_DICT, Field, Shape
+from graphcodec._marks import IN_DICT
+from graphcodec._shapes import Field, Shape
 from graphcodec._slots import (
     Choice,
     Member,
@@ -73,7 +72,6 @@ class ReadProgram:
             put=object.__setattr__,
             Unready=Unready,
             OpaqueOwner=OpaqueOwner,
-            convert=msgspec.convert,
         )
 
     def reader(self, tag: str) -> Read | None:
@@ -278,7 +276,7 @@ class _Expressions:
 
 _CALLS: Final = {
     "pydantic": "r.validated({cls}, {table}, shell)",
-    "struct": "convert({table}, {cls})",
+    "struct": "r.struct({cls}, {table})",
 }
 
 
@@ -304,7 +302,7 @@ class _Function(_Expressions):
             later = f"return r.later({name}, m, {self._cls}, node)"
             body = _guard(body, "Unready", later)
         if self._program.opaque:
-            body = _guard(body, "OpaqueOwner", "return r.evolving.opaque(m)")
+            body = _guard(body, "OpaqueOwner", "return r.evolving.opaque(m, node)")
         return "\n".join(
             [
                 f"def {name}(m, r, node=None):  # {type_name(self._shape.cls)}",

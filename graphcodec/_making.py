@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from graphcodec._shapes import IN_DICT
+from graphcodec._marks import IN_DICT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 import attrs
 
@@ -16,6 +16,8 @@ Upgrade: TypeAlias = Callable[[FieldMap], FieldMap]
 
 EXTRA = "extra"
 SKIP = "skip"
+IN_DICT: Final = "__graphcodec_unknown__"
+"""The key in ``__dict__`` under which an object without a better place keeps extras."""
 
 
 @attrs.frozen(kw_only=True)

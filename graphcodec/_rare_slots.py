@@ -19,6 +19,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
+from graphcodec._document import check_collisions
 from graphcodec._makers import Unready
 from graphcodec._paths import Step, excerpt
 from graphcodec._pieces import admits, longest_deque, short, split_pairs
@@ -221,17 +222,26 @@ class RareSlots:
     def _table(self, value: Any, slot: Table, family: str, soft: bool) -> object:
         if type(value) is not dict:
             self.refuse(value, slot)
-        bare = "$dict" not in value
+        # While settling it is a dict already, with keys of any kind.
+        settling = self._call.settling > 0
+        bare = settling or "$dict" not in value
         if not bare and len(value) != 1:
             malformed("$dict stands alone", None)
-        if bare and any(type(k) is not str or k[:1] == "$" for k in value):
+        if (
+            bare
+            and not settling
+            and any(type(k) is not str or k[:1] == "$" for k in value)
+        ):
             malformed("a dict in a typed slot has no bare keys that begin with $", None)
 
         def fill(out: Any) -> Any:
             pairs = list(value.items() if bare else split_pairs(value["$dict"]))
-            for key, item in pairs:
+            keys: list[Any] = []
+            for key, _ in pairs:
                 name = self._placed(excerpt(key), slot.key, key, family, soft=False)
-                self._call.hashable(key, name)
+                keys.append(self._call.hashable(key, name))
+            check_collisions(keys)
+            for name, (_, item) in zip(keys, pairs, strict=True):
                 out[name] = self._placed(str(name), slot.value, item, family, soft=soft)
             if len(out) != len(pairs):
                 malformed("$dict needs distinct keys", None)

@@ -22,7 +22,9 @@ from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from graphcodec._document import Sizes
+import msgspec
+
+from graphcodec._document import Sizes, check_collisions
 from graphcodec._evolving import Evolving
 from graphcodec._limits import exceeded
 from graphcodec._live import type_name
@@ -39,6 +41,7 @@ from graphcodec._pieces import (
 )
 from graphcodec._rare_slots import RareSlots, Times
 from graphcodec._registry import loaded_class
+from graphcodec._shapes import struct_checks
 from graphcodec._slots import ANYTHING, Member, Objects, OneOf, Slot, describe
 from graphcodec._unknown import OpaqueNode
 from graphcodec._values import MARKERS, Wire, malformed, read_marker
@@ -324,9 +327,12 @@ class ReadCall:
             self.steps.pop()
 
     def _fill_pairs(self, out: dict[Any, Any], pairs: Any, soft: bool) -> None:
-        for key, value in split_pairs(pairs):
+        keys: list[Any] = []
+        for key, _ in split_pairs(pairs):
             # What is hashed must be complete, hence not soft.
-            name = self.hashable(key, self.walk(key))
+            keys.append(self.hashable(key, self.walk(key)))
+        check_collisions(keys)
+        for name, (_, value) in zip(keys, pairs, strict=True):
             self.steps.append(excerpt(name))
             out[name] = self.walk(value, soft)
             self.steps.pop()
@@ -350,10 +356,20 @@ class ReadCall:
         return tuple(items) if kind is tuple else self.hashed(kind, wire, items)
 
     def hashed(self, kind: type, wire: list[object], items: list[object]) -> object:
-        members = {self.hashable(*pair): None for pair in zip(wire, items, strict=True)}
-        if len(members) != len(items):
+        """Return the set of *items*, each of which may be hashed.
+
+        Args:
+            kind: set or frozenset.
+            wire: The items as they stand in the document.
+            items: The items.
+        """
+        for member in zip(wire, items, strict=True):
+            self.hashable(*member)
+        check_collisions(items)
+        out: set[object] | frozenset[object] = kind(items)
+        if len(out) != len(items):
             malformed(f"a {kind.__name__} needs distinct members", None)
-        return kind(items)
+        return out
 
     def hashable(self, wire: object, value: object) -> Any:
         """Return *value* if it can be hashed at a cost that is bounded."""
@@ -522,10 +538,26 @@ class ReadCall:
     def validated(self, cls: Any, table: Wire, shell: Any) -> object:
         """Return a pydantic model, made by its own validation."""
         target = cls.__new__(cls) if shell is None else shell
+        if cls.__pydantic_root_model__:
+            cls.__pydantic_validator__.validate_python(
+                table["root"], self_instance=target
+            )
+            return target
         cls.__pydantic_validator__.validate_python(
             table, self_instance=target, by_alias=False, by_name=True
         )
         return target
+
+    def struct(self, cls: Any, table: Wire) -> object:
+        """Return a msgspec Struct, whose constructor checks nothing by itself.
+
+        What msgspec knows is checked, and its constraints with it; objects in it have
+        been checked already, by their own classes.
+        """
+        for name, annotation in struct_checks(cls):
+            if name in table:
+                table[name] = msgspec.convert(table[name], annotation)
+        return cls(**table)
 
     # The path, in the careful build
 

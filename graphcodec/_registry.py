@@ -29,6 +29,7 @@ class TypeRegistry:
         self._functions: dict[type, tuple[Callable[[Any], object], ...]] = {}
         self._shapes: dict[type, Shape | None] = {}
         self._bases: set[type] = set()
+        self._replaced: set[type] = set()
         self._lock = threading.RLock()
 
     def add(
@@ -99,7 +100,17 @@ class TypeRegistry:
                 msg, tag=mark.tag, type_name=type_name(cls), hint=hint
             )
         for name in (mark.tag, *mark.aliases):
+            loser = self._tags.get(name)
+            if loser is not None and loser is not cls and self._tag_of(loser) == name:
+                # What it would write now would be read as the other class.
+                self._marks.pop(loser, None)
+                self._replaced.add(loser)
             self._tags[name] = cls
+        self._replaced.discard(cls)
+
+    def _tag_of(self, cls: type) -> str | None:
+        mark = self._marks.get(cls)
+        return None if mark is None else mark.tag
 
     def shape(self, cls: type) -> Shape | None:
         """Return the shape of a registered or marked class, None for any other.
@@ -111,7 +122,9 @@ class TypeRegistry:
             return self._shapes[cls]
         except KeyError:
             pass
-        mark = self._marks.get(cls) or mark_of(cls)
+        mark = self._marks.get(cls)
+        if mark is None and cls not in self._replaced:
+            mark = mark_of(cls)
         shape = None
         if mark is not None:
             functions = self._functions.get(cls, ())
@@ -152,6 +165,7 @@ class TypeRegistry:
         new._marks = self._marks.copy()
         new._functions = self._functions.copy()
         new._bases = self._bases.copy()
+        new._replaced = self._replaced.copy()
         return new
 
 

@@ -15,22 +15,35 @@ import dataclasses
 import enum
 import sys
 import typing
-from collections import ChainMap
+from collections import ChainMap, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from functools import lru_cache
 from typing import Any, Final, Literal, TypeAlias
+from uuid import UUID
 
 import attrs
 import msgspec
 
 from graphcodec._live import type_name
-from graphcodec._marks import EXTRA, SKIP, Mark
-from graphcodec._slots import UNTYPED, IsObject, Slot, slot_of
+from graphcodec._marks import EXTRA, IN_DICT, SKIP, Mark
+from graphcodec._slots import (
+    UNTYPED,
+    Choice,
+    IsObject,
+    Member,
+    OneOf,
+    Row,
+    Scalar,
+    Sequence,
+    Slot,
+    Table,
+    slot_of,
+)
 from graphcodec.errors import InvalidValueError
 
 Kind: TypeAlias = Literal["attrs", "dataclass", "pydantic", "struct", "enum", "custom"]
-
-IN_DICT: Final = "__graphcodec_unknown__"
-"""The key in ``__dict__`` under which an object without a better place keeps extras."""
 
 
 @attrs.frozen(kw_only=True)
@@ -334,7 +347,7 @@ def _struct(cls: Any, mark: Mark, hints: _Hints) -> Shape:
             name=item.name,
             key=item.name,
             slot=hints.slot(item.name),
-            argument=item.encode_name,
+            argument=item.name,
             required=item.required,
         )
         for item in msgspec.structs.fields(cls)
@@ -346,6 +359,59 @@ def _struct(cls: Any, mark: Mark, hints: _Hints) -> Shape:
         fields=fields,
         family=getattr(cls, "__graphcodec_family__", "media"),
     )
+
+
+_KNOWN_TO_MSGSPEC: Final = frozenset(
+    {
+        str,
+        int,
+        float,
+        bool,
+        type(None),
+        bytes,
+        bytearray,
+        datetime,
+        date,
+        time,
+        timedelta,
+        UUID,
+        Decimal,
+    }
+)
+
+
+@lru_cache(maxsize=1024)
+def struct_checks(cls: type) -> tuple[tuple[str, object], ...]:
+    """Return the fields of a Struct that msgspec can check, with their annotations.
+
+    Args:
+        cls: A msgspec Struct.
+    """
+    hints = typing.get_type_hints(cls, include_extras=True)
+    return tuple(
+        (name, hint)
+        for name, hint in hints.items()
+        if _is_checkable(slot_of(hint, lambda _: False))
+    )
+
+
+def _is_checkable(slot: Slot) -> bool:
+    match slot:
+        case Scalar(cls=cls):
+            return cls in _KNOWN_TO_MSGSPEC
+        case Member() | Choice():
+            return True
+        case OneOf(scalars=scalars, other=other):
+            known = all(cls in _KNOWN_TO_MSGSPEC for cls in scalars)
+            return known and (other is None or _is_checkable(other))
+        case Sequence(kind=kind, item=item):
+            return kind is not deque and _is_checkable(item)
+        case Row(items=items):
+            return all(map(_is_checkable, items))
+        case Table(key=key, value=value):
+            return _is_checkable(key) and _is_checkable(value)
+        case _:
+            return False
 
 
 def _is_pydantic(cls: type) -> bool:

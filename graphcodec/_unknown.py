@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from attrs import field, frozen
+
+from graphcodec.errors import InvalidValueError
 
 
 @frozen(repr=False)
@@ -43,3 +45,17 @@ class OpaqueNode:
     tag: str
     version: int
     fields: Mapping[str, object] = field(repr=False, hash=False)
+
+    def __attrs_post_init__(self) -> None:
+        tag: object = self.tag
+        if type(tag) is not str or not tag or tag.startswith("$"):
+            msg = "OpaqueNode.tag must be text without a leading '$'"
+            raise InvalidValueError(msg, path="$.tag", type_name="OpaqueNode")
+        if type(self.version) is not int or self.version < 1:
+            msg = f"OpaqueNode.version must be an int from 1, not {self.version!r:.40}"
+            raise InvalidValueError(msg, path="$.version", type_name="OpaqueNode")
+        names: Iterable[object] = self.fields
+        for name in names:
+            if type(name) is not str or name in ("$type", "$v"):
+                msg = f"OpaqueNode.fields has the impossible name {name!r:.40}"
+                raise InvalidValueError(msg, path="$.fields", type_name="OpaqueNode")

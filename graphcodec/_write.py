@@ -30,6 +30,7 @@ from datetime import UTC
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+from graphcodec._document import check_collisions
 from graphcodec._limits import NESTING, exceeded
 from graphcodec._live import refusal, type_name
 from graphcodec._paths import Step, excerpt, format_path
@@ -375,10 +376,13 @@ class WriteCall:
         if kind is deque:
             out["maxlen"] = value.maxlen
         elif kind is not tuple:
+            check_collisions(value)
             self.hashed += items
         return out
 
     def _dict(self, value: dict[Any, Any], level: int, slot: dict[int, Key]) -> Wire:
+        # A copy: another thread may add a key after the keys were looked at.
+        value = value.copy()
         pairs = self.pairs(value)
         if all(map(is_bare_key, value)) and (
             not self.careful or all(map(is_text, value))
@@ -389,6 +393,7 @@ class WriteCall:
                 out[key] = self.walk(item, level + 1, slot, out, key)
                 self.steps.pop()
             return out
+        check_collisions(value)
         listed: list[object] = []
         for key, item in pairs:
             pair: list[object] = [None, None]
@@ -546,6 +551,8 @@ class WriteCall:
         else:
             text = write_datetime(value)
         self.times[id(value)] = text
+        # A mutable owner may let go of it, and its id be used again.
+        self.keep(value)
         return text
 
     def as_value(self, value: Any) -> object:
@@ -570,7 +577,10 @@ class WriteCall:
         """
         # What is kept may refer to its owner, even where a class has only scalars.
         self.tangled = True
-        for key, value in kept.items():
+        for key, value in self.pairs(dict(kept)):
+            if not is_text(key):
+                msg = f"the field name {excerpt(key)} is not text that JSON can hold"
+                raise UnencodableValueError(msg)
             if key not in out:
                 self.steps.append(key)
                 if type(value) is Kept:

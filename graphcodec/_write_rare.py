@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from graphcodec._document import check_collisions
 from graphcodec._live import refusal, type_name
 from graphcodec._paths import Step, excerpt
 from graphcodec._plain import is_bare_key, is_text
@@ -34,7 +35,6 @@ class RareWriter:
         try:
             return getattr(obj, name)
         except AttributeError:
-            self._call.steps.append(name)
             cls = type_name(type(obj))
             msg = f"{cls}.{name} has no value"
             hint = "set it, or give it a default"
@@ -88,6 +88,8 @@ class RareWriter:
     def _table(
         self, value: dict[Any, Any], slot: Table, family: str, level: int
     ) -> Wire:
+        # A copy: another thread may add a key after the keys were looked at.
+        value = value.copy()
         pairs = self._call.pairs(value)
         bare = all(map(is_bare_key, value)) and slot.key == Scalar(str)
         if bare and (not self._call.careful or all(map(is_text, value))):
@@ -95,6 +97,7 @@ class RareWriter:
                 key: self._placed(key, slot.value, item, family, level + 1)
                 for key, item in pairs
             }
+        check_collisions(value)
         listed: list[object] = []
         for key, item in pairs:
             step = excerpt(key)

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from graphcodec._limits import NESTING
 from graphcodec._live import type_name
-from graphcodec._shapes import IN_DICT, Field, Shape
+from graphcodec._marks import IN_DICT
+from graphcodec._shapes import Field, Shape
 from graphcodec._slots import (
     UNTYPED,
     Choice,

@@ -27,7 +27,6 @@ from graphcodec._marks import Upgrade, mark_of
 from graphcodec._paths import format_path
 from graphcodec._registry import TypeRegistry
 from graphcodec._resolving import Resolvers
-from graphcodec._slots import UNTYPED, Objects, describe, slot_of
 from graphcodec.errors import (
     InvalidValueError,
     RoundTripError,
@@ -108,7 +107,8 @@ class Codec:
             builtin_resolvers=builtin_resolvers,
         )
         _check_options(options)
-        self._registered: list[tuple[tuple[Any, ...], dict[str, Any]]] = []
+        self._registered: _Registered = []
+        self._added_resolvers: list[Resolver] = []
         self._registry = _builtin_registry().copy()
         self._converter = CodecConverter(detailed_validation=False)
         self._engine = engine = Engine(
@@ -186,14 +186,11 @@ class Codec:
         return out
 
     def _require(self, out: object, cls: Any) -> None:
-        slot = slot_of(cls, self._registry.is_object)
-        if slot == UNTYPED and isinstance(cls, type):
-            slot = Objects((cls,))
-        found = mismatch(out, slot)
+        found = mismatch(out, cls, self._registry.is_object)
         if found is not None:
             steps, value, wanted = found
             name = type_name(type(value))
-            msg = f"the document holds a {name} where {describe(wanted)} was asked for"
+            msg = f"the document holds a {name} where {wanted} was asked for"
             raise UndecodableValueError(msg, path=format_path(steps), type_name=name)
 
     # Further questions
@@ -231,7 +228,9 @@ class Codec:
         return hashlib.sha256(self._engine.canonical(obj)).hexdigest()
 
     def replace(self, **changes: Any) -> Codec:
-        """Return a codec that differs in some options; classes registered later stay.
+        """Return a codec that differs in some options.
+
+        Classes, resolvers and hooks that were registered later come along.
 
         Args:
             **changes: Options of the constructor.
@@ -241,15 +240,16 @@ class Codec:
             for field in attrs.fields(_Options)
         }
         new = Codec(**{**options, **changes})
-        for args, kwargs in self._registered:
-            new.register(*args, **kwargs)
+        _add(new, self._registered, self._added_resolvers)
+        for name, args, kwargs in self._converter.registrations:
+            getattr(new.converter, name)(*args, **kwargs)
         return new
 
     def __reduce__(self) -> tuple[object, ...]:
         if self._engine.hooks.custom:
             msg = "a codec with hooks of its own can't be pickled; pass a factory"
             raise pickle.PicklingError(msg)
-        return _remade, (self._options, self._registered)
+        return _remade, (self._options, self._registered, self._added_resolvers)
 
     # Registration
 
@@ -317,6 +317,7 @@ class Codec:
             resolver: What takes descriptors with its tags.
         """
         self._engine.resolvers.add(resolver)
+        self._added_resolvers.append(resolver)
 
     @property
     def converter(self) -> CodecConverter:
@@ -350,17 +351,37 @@ def _as_bytes(data: Data) -> bytes | bytearray | memoryview:
     if not isinstance(given, (bytes, bytearray, memoryview)):  # pyright: ignore[reportUnnecessaryIsInstance]
         msg = f"a document is bytes or str, not a {type_name(type(data))}"
         raise UndecodableValueError(msg)
+    if isinstance(data, memoryview):
+        return _bytes_of(data)
     return data
 
 
+def _bytes_of(view: memoryview) -> bytes | memoryview:
+    try:
+        plain = view.contiguous and view.itemsize == 1
+    except ValueError:
+        msg = "the memoryview was released"
+        raise UndecodableValueError(msg) from None
+    return view if plain else view.tobytes()
+
+
+_Registered: TypeAlias = list[tuple[tuple[Any, ...], dict[str, Any]]]
+
+
 def _remade(
-    options: _Options, registered: list[tuple[tuple[Any, ...], dict[str, Any]]]
+    options: _Options, registered: _Registered, resolvers: list[Resolver]
 ) -> Codec:
     names = [field.name for field in attrs.fields(_Options)]
     codec = Codec(**{name: getattr(options, name) for name in names})
+    _add(codec, registered, resolvers)
+    return codec
+
+
+def _add(codec: Codec, registered: _Registered, resolvers: list[Resolver]) -> None:
     for args, kwargs in registered:
         codec.register(*args, **kwargs)
-    return codec
+    for resolver in resolvers:
+        codec.register_resolver(resolver)
 
 
 @lru_cache(maxsize=1)
