@@ -1,0 +1,35 @@
+"""The files of the corpus, and what would be written into them today."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final, Literal, TypeAlias
+
+from tests.wire_corpus.builders import READ, WRITTEN
+from tests.wire_corpus.classes import CODEC
+
+Format: TypeAlias = Literal["json", "msgpack"]
+
+DOCUMENTS: Final = Path(__file__).with_name("documents")
+FORMATS: Final[tuple[Format, ...]] = ("json", "msgpack")
+
+_CODECS: Final = {name: CODEC.replace(format=name) for name in FORMATS}
+
+
+def written_now(name: str, format_: Format) -> bytes:
+    """Return the document that today's codec writes for a value of the corpus.
+
+    Args:
+        name: The name of the value.
+        format_: The format of the document.
+    """
+    return _CODECS[format_].encode(WRITTEN[name]())
+
+
+def all_files() -> dict[str, bytes]:
+    """Return what the corpus would hold if it were made today, by file name."""
+    files = {f"{name}.json": text.encode() for name, (text, _) in READ.items()}
+    for name in WRITTEN:
+        for format_ in FORMATS:
+            files[f"{name}.{format_}"] = written_now(name, format_)
+    return files

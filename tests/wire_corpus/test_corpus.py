@@ -1,0 +1,125 @@
+"""Documents of every shape that was ever released decode for ever."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from typing import TypeAlias, cast
+
+import pytest
+
+from graphcodec import primitives
+from graphcodec._limits import NESTING
+from graphcodec._values import MARKERS
+from graphcodec.testing import same_graph
+from tests.wire_corpus.builders import READ, WRITTEN
+from tests.wire_corpus.classes import CODEC
+from tests.wire_corpus.corpus import DOCUMENTS, FORMATS, Format, written_now
+
+Parsed: TypeAlias = dict[str, object]
+
+STRUCTURE = {
+    "$any",
+    "$deque",
+    "$dict",
+    "$enum",
+    "$frozenset",
+    "$set",
+    "$tuple",
+    "$type",
+    "$v",
+    "$value",
+}
+
+
+HERE = [name for name in WRITTEN if name != "posix_path" or os.name == "posix"]
+"""The names of the values that this system can build."""
+
+
+def texts() -> list[str]:
+    """Return every JSON document of the corpus."""
+    return [path.read_text("utf-8") for path in DOCUMENTS.glob("*.json")]
+
+
+def parts(value: object) -> Iterator[tuple[int, object]]:
+    """Yield every part of a parsed document with its level, counted from 1."""
+    stack = [(1, value)]
+    while stack:
+        level, item = stack.pop()
+        yield level, item
+        if isinstance(item, dict):
+            stack += [(level + 1, part) for part in cast("Parsed", item).values()]
+        elif isinstance(item, list):
+            stack += [(level + 1, part) for part in cast("list[object]", item)]
+
+
+def test_every_file_is_tested() -> None:
+    """A file stands for a value, and every value has its files."""
+    wanted = {f"{name}.{format_}" for name in WRITTEN for format_ in FORMATS}
+
+    assert {path.name for path in DOCUMENTS.iterdir()} == {
+        *wanted,
+        *(f"{name}.json" for name in READ),
+    }
+
+
+@pytest.mark.parametrize("format_", FORMATS)
+@pytest.mark.parametrize("name", HERE)
+def test_decodes_to_what_was_written(name: str, format_: Format) -> None:
+    """A frozen document holds the types, values and sharing that it held."""
+    data = (DOCUMENTS / f"{name}.{format_}").read_bytes()
+
+    assert same_graph(CODEC.decode(data), WRITTEN[name]())
+
+
+@pytest.mark.parametrize("format_", FORMATS)
+@pytest.mark.parametrize("name", HERE)
+def test_is_written_like_that_today(name: str, format_: Format) -> None:
+    """What is written for the value has not changed by a byte."""
+    data = (DOCUMENTS / f"{name}.{format_}").read_bytes()
+
+    assert written_now(name, format_) == data
+
+
+@pytest.mark.parametrize("name", READ)
+def test_reads_what_it_would_not_write(name: str) -> None:
+    """Other spellings that are promised to be read, are."""
+    data = (DOCUMENTS / f"{name}.json").read_bytes()
+    text, build = READ[name]
+
+    assert data.decode() == text
+    assert same_graph(CODEC.decode(data), build())
+
+
+def test_has_every_marker() -> None:
+    """Each marker, and each part of the structure, is in some document."""
+    keys: set[str] = set()
+    for text in texts():
+        for _, part in parts(json.loads(text)):
+            keys.update(cast("Parsed", part) if isinstance(part, dict) else ())
+
+    assert {*MARKERS, *STRUCTURE} <= keys
+
+
+def test_has_every_primitive() -> None:
+    """Each built-in tag is in some document."""
+    tags: list[str] = [
+        cls.__graphcodec_tag__
+        for cls in (getattr(primitives, name) for name in primitives.__all__)
+        if "__graphcodec_tag__" in vars(cls)
+    ]
+    together = "".join(texts())
+
+    assert [tag for tag in tags if f'"$type":"{tag}"' not in together] == []
+
+
+def test_nothing_nests_deeper_than_the_wire_allows() -> None:
+    """The root and each node have at most 60 levels of maps and lists."""
+    for text in texts():
+        document = json.loads(text)
+        for entry in [*document.get("nodes", []), document["root"]]:
+            nested = [
+                level for level, part in parts(entry) if isinstance(part, (dict, list))
+            ]
+            assert max(nested, default=0) <= NESTING
