@@ -33,7 +33,7 @@ from graphcodec.errors import LimitExceededError
 
 if TYPE_CHECKING:
     from graphcodec._limits import Limits
-    from graphcodec._registry import TypeRegistry
+    from graphcodec._shapes import Shape
 
 
 class Inside(Enum):
@@ -81,18 +81,20 @@ class Document:
 
     Args:
         wire: The outermost map.
-        registry: What is known of the classes.
+        shape_of: Gives the shape of the class that is written under a tag.
 
     Attributes:
         lenient: Whether an object of unknown type counts as one that can exist before
             its fields do, as an `OpaqueNode` can.
     """
 
-    def __init__(self, wire: dict[str, Any], registry: TypeRegistry) -> None:
+    def __init__(
+        self, wire: dict[str, Any], shape_of: Callable[[str], Shape | None]
+    ) -> None:
         self.root: Any = wire["root"]
         self.nodes: list[Any] = wire.get("nodes", [])
         self.lenient = False
-        self._registry = registry
+        self._shape_of = shape_of
 
     def parts(self, value: Any, place: Place) -> list[Part]:
         """Return the pieces of *value* that are markup, in the order of the document.
@@ -158,7 +160,7 @@ class Document:
         tag = value["$type"]
         if type(tag) is not str or tag in ("$ref", "$reader"):
             return
-        shape = self._registry.by_tag(tag)
+        shape = self._shape_of(tag)
         known = {item.key: item.slot for item in shape.fields} if shape else {}
         soft = self.lenient if shape is None else shape.mutable
         sealed = shape is not None and shape.kind not in ("attrs", "dataclass")
@@ -166,7 +168,7 @@ class Document:
             if key in known:
                 yield Part(key, item, known[key], soft, sealed)
             elif key == "$value":
-                yield Part(None, item, UNTYPED, soft, sealed=True)
+                yield Part(None, item, UNTYPED, sealed=True)
             elif key not in ("$type", "$v"):
                 yield Part(key, item, Inside.KEPT, soft)
 

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import hashlib
+from contextlib import suppress
 from typing import Any, Final
 
 from graphcodec import _formats
@@ -118,10 +119,9 @@ class Engine:
             format: ``json`` or ``msgpack``.
         """
         programs = self._current()
-        try:
+        # Whatever fails, a user's function included, is told with its place.
+        with suppress(Exception):
             return self._write(obj, programs.write, format)
-        except _RETRIED:
-            pass
         return self._write(obj, programs.write_carefully, format)
 
     def _write(self, obj: object, program: WriteProgram, format: Format) -> bytes:  # noqa: A002
@@ -136,7 +136,8 @@ class Engine:
         limits = self._limits
         if len(data) > limits.max_bytes:
             raise exceeded("max_bytes", limits.max_bytes, len(data), "$")
-        check_limits(Document(wire, self.registry), len(data), limits)
+        document = Document(wire, program.shape_of)
+        check_limits(document, len(data), limits)
         return data
 
     def _document(self, obj: object, call: WriteCall) -> dict[str, Any]:
@@ -156,15 +157,19 @@ class Engine:
             raise
         except RuntimeError as exc:
             if "during iteration" not in str(exc):
+                exc.add_note(f"while graphcodec encoded {call.path()}")
                 raise
             msg = "something in the graph was changed while it was encoded"
             hint = "encode a copy, or keep other threads from changing it"
             raise UnencodableValueError(msg, path=call.path(), hint=hint) from exc
+        except Exception as exc:  # from a user's function
+            exc.add_note(f"while graphcodec encoded {call.path()}")
+            raise
 
     def _ordered(self, wire: dict[str, Any], call: WriteCall) -> dict[str, Any]:
         """Number the nodes of a deep or cyclic graph so that children come first."""
         anyhow = _with_nodes(wire, call, list(range(len(call.references))))
-        order = order_nodes(Document(anyhow, self.registry))
+        order = order_nodes(Document(anyhow, call.program.shape_of))
         nodes = [anyhow["nodes"][number] for number in order]
         call.renumber(order)
         return {"graphcodec": 1, "nodes": nodes, "root": anyhow["root"]}
@@ -214,7 +219,7 @@ class Engine:
         if len(data) > self._limits.max_bytes:
             raise exceeded("max_bytes", self._limits.max_bytes, len(data), "$")
         wire = _formats.read(data)
-        check_limits(Document(wire, self.registry), len(data), self._limits)
+        check_limits(Document(wire, self.registry.by_tag), len(data), self._limits)
         return self._read(wire, binary=_formats.is_binary(data))
 
     def _read(self, wire: dict[str, Any], *, binary: bool) -> object:
@@ -247,7 +252,9 @@ class Engine:
         """Give *error* the path from the root, through nodes, to where it happened."""
         number = call.current
         before = (
-            () if number is None else Document(wire, self.registry).node_path(number)
+            ()
+            if number is None
+            else Document(wire, self.registry.by_tag).node_path(number)
         )
         error.path = format_path([*before, *call.steps]) + error.path[1:]
         return error

@@ -56,7 +56,11 @@ class Evolving:
         if version > mark.version:
             return self._newer(wire, mark, version)
         if self._call.program.hooks.structure(shape) is not None:
-            return malformed(f"{mark.tag} needs $value and nothing else", None)
+            return malformed(f"{mark.tag} needs $value and nothing else")
+        if "$value" in wire:
+            msg = f"{mark.tag} was written by a hook that this codec lacks"
+            hint = "register the hook that reads it back with codec.converter"
+            raise UndecodableValueError(msg, tag=mark.tag, hint=hint)
         if version < mark.version and mark.upgrades:
             return self._upgraded(wire, shape, version, node)
         given = {k: v for k, v in wire.items() if k not in ("$type", "$v")}

@@ -74,7 +74,7 @@ def _announcing(name: str) -> Callable[..., Any]:
         return out
 
     register.__name__ = name
-    register.__doc__ = getattr(cattrs.Converter, name).__doc__
+    register.__doc__ = getattr(cattrs.Converter, name).__doc__ or "See cattrs."
     return register
 
 
@@ -112,8 +112,10 @@ class Hooks:
     def structure(self, shape: Shape) -> Callable[[Any], object] | None:
         """Return the function that takes back what `unstructure`'s gave."""
         if self.custom:
+            write = self.converter.get_unstructure_hook(shape.cls)
             hook = self.converter.get_structure_hook(shape.cls)
-            if not hasattr(hook, _OURS):
+            # A hook for one direction alone would read what nobody writes.
+            if not hasattr(write, _OURS) and not hasattr(hook, _OURS):
                 return lambda value: hook(value, shape.cls)
         return shape.decode
 

@@ -15,6 +15,7 @@ import types
 from collections.abc import AsyncIterator, Iterator
 from typing import Final
 
+from graphcodec._paths import with_article
 from graphcodec.errors import (
     GateNotEncodableError,
     HandlerNotEncodableError,
@@ -100,7 +101,7 @@ def refusal(value: object) -> UnencodableValueError:
 
 def _gate(value: object, name: str) -> GateNotEncodableError:
     hint = str(getattr(type(value), "__graphcodec_hint__", ""))
-    msg = f"a {name} is awaited in this process, and nowhere else"
+    msg = f"{with_article(name)} is awaited in this process, and nowhere else"
     return GateNotEncodableError(msg, type_name=name, hint=hint)
 
 
@@ -146,7 +147,7 @@ def _unregistered(value: object, name: str) -> UnencodableValueError:
         hint = "encode its text, or give its class to Codec(types=...)"
         return UnencodableValueError(msg, type_name=name, hint=hint)
     elif inspect.isawaitable(value) or isinstance(value, (Iterator, AsyncIterator)):
-        msg = f"a {name} is live: it can be consumed once, in this process"
+        msg = f"{with_article(name)} is live: it can be consumed once, in this process"
         return GateNotEncodableError(msg, type_name=name, hint="encode what it yields")
     elif builtin is not None:
         msg = f"{name} is more than the {builtin.__name__} it derives from"

@@ -54,3 +54,8 @@ def excerpt(value: object, longest: int = 60) -> str:
         bits = value.bit_length()
         return repr(value) if bits <= _WIDEST_INT else f"<{bits}-bit int>"
     return f"<{type(value).__name__}>"
+
+
+def with_article(noun: str) -> str:
+    """Return *noun* with "a" or "an" before it."""
+    return f"an {noun}" if noun[:1].lower() in "aeiou" else f"a {noun}"

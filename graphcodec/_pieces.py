@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import deque
 from collections.abc import Iterator
 from typing import Any, Final
@@ -32,10 +33,11 @@ def shell_kind(wire: Wire) -> type | None:
 
 
 def empty_shell(kind: type, wire: Wire) -> Any:
+    """Return the empty container that a map is going to fill."""
     if kind is deque:
         return deque(maxlen=longest_deque(wire))
     if "$dict" in wire and len(wire) != 1:
-        malformed("$dict stands alone", None)
+        malformed("$dict stands alone")
     return {}
 
 
@@ -43,7 +45,7 @@ def longest_deque(wire: Wire) -> int | None:
     """Return the maxlen of a deque."""
     longest = wire.get("maxlen")
     if wire.keys() - {"$deque", "maxlen"} or not (
-        longest is None or (type(longest) is int and longest >= 0)
+        longest is None or (type(longest) is int and 0 <= longest <= sys.maxsize)
     ):
         malformed("$deque needs a maxlen of None or an int from 0", longest)
     items = wire["$deque"]
@@ -53,6 +55,7 @@ def longest_deque(wire: Wire) -> int | None:
 
 
 def admits(slot: Slot, cls: type) -> bool:
+    """Say whether an instance of *cls* may stand in *slot*."""
     match slot:
         case Objects(bases=bases):
             return issubclass(cls, bases)
@@ -97,5 +100,6 @@ def split_pairs(pairs: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def short(exc: Exception) -> str:
+    """Return the first line of an exception's text, cut."""
     text = str(exc).partition("\n")[0]
     return text if len(text) <= 160 else f"{text[:159]}…"  # noqa: PLR2004

@@ -19,14 +19,17 @@ _LONG: Final = 8
 
 
 def is_bare_key(key: object) -> bool:
+    """Say whether a key may stand in a map as it is."""
     return type(key) is str and key[:1] != "$"
 
 
 def is_text(value: str) -> bool:
+    """Say whether text has no lone surrogates."""
     return write_text(value) is value
 
 
 def levels(value: object) -> int:
+    """Return how many maps and lists lie in each other."""
     if isinstance(value, Mapping):
         return 1 + max(map(levels, value.values()), default=0)
     if isinstance(value, list):

@@ -226,13 +226,13 @@ class RareSlots:
         settling = self._call.settling > 0
         bare = settling or "$dict" not in value
         if not bare and len(value) != 1:
-            malformed("$dict stands alone", None)
+            malformed("$dict stands alone")
         if (
             bare
             and not settling
             and any(type(k) is not str or k[:1] == "$" for k in value)
         ):
-            malformed("a dict in a typed slot has no bare keys that begin with $", None)
+            malformed("a dict in a typed slot has no bare keys that begin with $")
 
         def fill(out: Any) -> Any:
             pairs = list(value.items() if bare else split_pairs(value["$dict"]))
@@ -244,7 +244,7 @@ class RareSlots:
             for name, (_, item) in zip(keys, pairs, strict=True):
                 out[name] = self._placed(str(name), slot.value, item, family, soft=soft)
             if len(out) != len(pairs):
-                malformed("$dict needs distinct keys", None)
+                malformed("$dict needs distinct keys")
             return out
 
         return self._patient({}, fill) if soft else fill({})

@@ -29,7 +29,7 @@ from graphcodec._evolving import Evolving
 from graphcodec._limits import exceeded
 from graphcodec._live import type_name
 from graphcodec._makers import Known, OpaqueOwner, ReadProgram, Unready
-from graphcodec._paths import Step, excerpt
+from graphcodec._paths import Step, excerpt, with_article
 from graphcodec._pieces import (
     ATOMS,
     admits,
@@ -337,7 +337,7 @@ class ReadCall:
             out[name] = self.walk(value, soft)
             self.steps.pop()
         if len(out) != len(pairs):
-            malformed("$dict needs distinct keys", None)
+            malformed("$dict needs distinct keys")
 
     def _frozen(self, marker: str, value: Wire, soft: bool) -> object:
         """Return the value of a marker for something that must be complete."""
@@ -368,7 +368,7 @@ class ReadCall:
         check_collisions(items)
         out: set[object] | frozenset[object] = kind(items)
         if len(out) != len(items):
-            malformed(f"a {kind.__name__} needs distinct members", None)
+            malformed(f"a {kind.__name__} needs distinct members")
         return out
 
     def hashable(self, wire: object, value: object) -> Any:
@@ -381,7 +381,7 @@ class ReadCall:
             hash(value)
         except Exception as exc:  # a user's __hash__ may raise anything
             name = type_name(type(value))
-            msg = f"a {name} can't be a set member or dict key"
+            msg = f"{with_article(name)} can't be a set member or dict key"
             raise UndecodableValueError(msg, type_name=name) from exc
         return value
 
@@ -435,7 +435,7 @@ class ReadCall:
             if type(out) is OpaqueNode:
                 raise OpaqueOwner
             name = type_name(type(out))
-            msg = f"a {name} stands where {describe(slot)} belongs"
+            msg = f"{with_article(name)} stands where {describe(slot)} belongs"
             raise UndecodableValueError(msg, tag=tag, type_name=name)
         return out
 

@@ -26,6 +26,7 @@ from uuid import UUID
 
 from attrs import frozen
 
+from graphcodec._paths import with_article
 from graphcodec._values import LEAST_INT, MOST_INT, write_text
 from graphcodec.readers._contracts import Reader
 
@@ -298,7 +299,7 @@ def describe(slot: Slot) -> str:
     """Say in words what belongs into *slot*."""
     match slot:
         case Scalar(cls=cls):
-            return "None" if cls is type(None) else f"a {cls.__name__}"
+            return "None" if cls is type(None) else with_article(cls.__name__)
         case Member(cls=cls):
             return f"a member of {cls.__name__}"
         case Choice(values=values):
@@ -306,7 +307,7 @@ def describe(slot: Slot) -> str:
         case Objects(bases=bases):
             return " or ".join(base.__name__ for base in bases)
         case Sequence(kind=kind, item=item):
-            return f"a {kind.__name__} of {describe(item)}"
+            return f"{with_article(kind.__name__)} of {describe(item)}"
         case Row(items=items):
             return f"a tuple of {len(items)}"
         case Table():

@@ -189,13 +189,20 @@ def write_bytes(value: bytes) -> Wire:
 # Reading
 
 
-def malformed(what: str, payload: object) -> NoReturn:
-    """Raise the error for a marker that does not hold what it should.
+_NOTHING: Final = object()
+
+
+def malformed(what: str, payload: object = _NOTHING) -> NoReturn:
+    """Raise the error for a piece of wire that does not hold what it should.
+
+    Args:
+        what: What it should hold.
+        payload: What it holds, if that helps.
 
     Raises:
         UndecodableValueError: Always.
     """
-    msg = f"{what}, not {excerpt(payload)}"
+    msg = what if payload is _NOTHING else f"{what}, not {excerpt(payload)}"
     raise UndecodableValueError(msg)
 
 

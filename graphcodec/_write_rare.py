@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphcodec._document import check_collisions
 from graphcodec._live import refusal, type_name
-from graphcodec._paths import Step, excerpt
+from graphcodec._paths import Step, excerpt, with_article
 from graphcodec._plain import is_bare_key, is_text
 from graphcodec._slots import Row, Scalar, Sequence, Slot, Table, describe
 from graphcodec._values import Wire
@@ -45,7 +45,7 @@ class RareWriter:
         error = refusal(value)
         if error.code == UnencodableValueError.code:
             name = type_name(type(value))
-            msg = f"a {name} stands where {describe(slot)} belongs"
+            msg = f"{with_article(name)} stands where {describe(slot)} belongs"
             hint = "the annotation must name exactly what the field holds"
             error = UnencodableValueError(msg, type_name=name, hint=hint)
         raise error

@@ -51,6 +51,7 @@ class WriteProgram:
         self.hooks = hooks
         self.build: Build = build
         self.writers: dict[type, Write] = {}
+        self._by_tag: dict[str, Shape] = {}
         self.space = Namespace(f"{build} write")
         self.space.names.update(isfinite=isfinite, LEAST=LEAST_INT, MOST=MOST_INT)
 
@@ -66,6 +67,14 @@ class WriteProgram:
             if shape is not None and shape.kind != "enum":
                 found = self._compile(shape)
         return found
+
+    def shape_of(self, tag: str) -> Shape | None:
+        """Return the shape of the class that is written under a tag.
+
+        Args:
+            tag: The tag; its class may be marked and not registered.
+        """
+        return self._by_tag.get(tag) or self.registry.by_tag(tag)
 
     def function_name(self, cls: type) -> str | None:
         """Return the name that the function for *cls* has in generated source."""
@@ -86,6 +95,7 @@ class WriteProgram:
         self.space.compile(shape.mark.tag, source)
         function: Write = names[name]
         self.writers[shape.cls] = function
+        self._by_tag[shape.mark.tag] = shape
         return function
 
     def place(self, slot: Slot, family: str) -> Write:

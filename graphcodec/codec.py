@@ -24,7 +24,7 @@ from graphcodec._hooks import CodecConverter, Hooks, install
 from graphcodec._limits import Limits
 from graphcodec._live import type_name
 from graphcodec._marks import Upgrade, mark_of
-from graphcodec._paths import format_path
+from graphcodec._paths import format_path, with_article
 from graphcodec._registry import TypeRegistry
 from graphcodec._resolving import Resolvers
 from graphcodec.errors import (
@@ -190,7 +190,9 @@ class Codec:
         if found is not None:
             steps, value, wanted = found
             name = type_name(type(value))
-            msg = f"the document holds a {name} where {wanted} was asked for"
+            msg = (
+                f"the document holds {with_article(name)} where {wanted} was asked for"
+            )
             raise UndecodableValueError(msg, path=format_path(steps), type_name=name)
 
     # Further questions
@@ -305,11 +307,6 @@ class Codec:
         }
         self._registered.append(((cls, tag), options))
 
-    @property
-    def engine(self) -> Engine:
-        """What the codec is made of; for graphcodec's own modules."""
-        return self._engine
-
     def register_resolver(self, resolver: Resolver) -> None:
         """Let *resolver* re-open handles; those given earlier are asked before it.
 
@@ -321,7 +318,7 @@ class Codec:
 
     @property
     def converter(self) -> CodecConverter:
-        """The cattrs converter: hooks registered here shape the wire."""
+        """The cattrs converter; hooks registered on it shape the wire."""
         return self._converter
 
 
@@ -408,7 +405,7 @@ def configure_converter(converter: Any, *, codec: Codec | None = None) -> Any:
         The converter.
     """
     codec = codec or Codec()
-    engine = codec.engine
+    engine = codec._engine  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
     install(converter, is_ours=engine.is_ours, write=engine.tree, read=engine.from_tree)
     return converter
 

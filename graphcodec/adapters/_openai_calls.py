@@ -108,7 +108,7 @@ def written_call(
     rest = fields_of(note, key)
     inner: dict[str, object] = {"name": tool}
     if key == "custom":
-        inner.update(args)
+        inner |= {"input": args["input"]} if "input" in args else {}
     else:
         inner["arguments"] = _written_arguments(args, rest)
     return restored(note, {"id": name, "type": key, key: restored(rest, inner)})

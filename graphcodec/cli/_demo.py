@@ -145,6 +145,7 @@ def _rows(trip: Trip, source: str) -> Iterator[tuple[str, Text]]:
     yield "identities", Text(f"{there}, {who.back} when back")
     if trip.refusal is not None:
         refused = Text("a TurnGate in the stash, because it is live:\n")
+        refused.append(f"{trip.refusal.error}: ", "bold yellow")
         yield "refused", refused.append(trip.refusal.text, "yellow")
 
 

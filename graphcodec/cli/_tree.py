@@ -221,12 +221,13 @@ def headline(value: Any) -> str:
     tag = wire_level.tag_of(value)
     if tag is not None:
         version = value.get("$v", 1)
-        return cut(tag if version == 1 else f"{tag} v{version}", _EXCERPT)
+        name = tag or scalar(tag)
+        return cut(name if version == 1 else f"{name} v{version}", _EXCERPT)
     marker = _marker(value)
     if marker is None:
         return counted(len(value), "key")
     inner = value[marker]
-    name = cut(marker[1:], _EXCERPT)
+    name = cut(marker[1:] or marker, _EXCERPT)
     return f"{name} of {counted(len(inner), 'item')}" if is_list(inner) else name
 
 

@@ -41,6 +41,7 @@ class SpooledArtifact(Primitive):
     """
 
     __graphcodec_tag__: ClassVar[str] = "SpooledArtifact"
+    __graphcodec_family__: ClassVar[str] = "spool"
 
     reader: Reader
     _lines: LineIndex | None = field(

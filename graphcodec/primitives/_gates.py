@@ -98,6 +98,11 @@ class TurnGate:
         created_at: When it was made.
     """
 
+    __graphcodec_live__: ClassVar[bool] = True
+    __graphcodec_hint__: ClassVar[str] = (
+        "write down gate.record(), and reopen() that on the other side"
+    )
+
     turn_id: str
     reason: str
     payload: object = None
@@ -225,7 +230,7 @@ class TurnGate:
     def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
         raise GateNotEncodableError(
             "a TurnGate is live and can't be copied or leave its process",
-            hint="write down gate.record(), and reopen() that on the other side",
+            hint=self.__graphcodec_hint__,
             type_name="TurnGate",
         )
 

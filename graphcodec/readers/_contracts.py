@@ -235,7 +235,7 @@ class Resolver(Protocol):
 
     @property
     def tags(self) -> Collection[str]:
-        """The tags it takes, with the family: ``media:http``, ``spool:http``."""
+        """The tags it takes, with the family, such as ``media:http``."""
         ...
 
     def resolve(self, descriptor: ReaderDescriptor, /) -> Reader | None:
