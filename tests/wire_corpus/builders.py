@@ -459,24 +459,27 @@ def opaque_node() -> object:
 @written
 def readers() -> object:
     """A handle of each kind, in both families."""
-    page = HttpReader("https://example.org/a?b=c", size=3, etag='"x"', sha256=SHA256)
-    stored = stored_reader()
     return [
         BytesReader(b""),
         BytesReader(b"foo"),
-        page,
-        stored,
+        web_reader(),
+        stored_reader(),
         SpooledArtifact(BytesReader(b"foo")),
-        SpooledArtifact(page),
-        SpooledArtifact(stored),
+        SpooledArtifact(web_reader()),
+        SpooledArtifact(stored_reader()),
     ]
 
 
 @written
-def shared_reader() -> object:
-    """One reader, met twice in each family."""
-    reader = BytesReader(b"foo")
-    return [reader, SpooledArtifact(reader), reader, SpooledArtifact(reader)]
+def shared_readers() -> object:
+    """One reader of each family, met twice."""
+    image, log = BytesReader(b"foo"), BytesReader(b"foo")
+    return [image, SpooledArtifact(log), image, SpooledArtifact(log)]
+
+
+def web_reader() -> HttpReader:
+    """Return a handle to a URL, with every pin."""
+    return HttpReader("https://example.org/a?b=c", size=3, etag='"x"', sha256=SHA256)
 
 
 def stored_reader() -> FsspecReader:
