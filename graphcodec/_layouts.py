@@ -19,7 +19,7 @@ from graphcodec._unknown import Kept, OpaqueNode, Shared
 from graphcodec.readers._contracts import Reader
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
 
 Kind: TypeAlias = Literal["attrs", "dataclass", "pydantic", "struct", "custom", "leaf"]
 
@@ -157,10 +157,7 @@ def _pydantic(cls: Any) -> Layout:
 
 
 def _struct(cls: Any) -> Layout:
-    names: Iterator[tuple[str, str]] = zip(
-        cls.__struct_fields__, cls.__struct_encode_fields__, strict=True
-    )
-    parts = tuple(Part(name, name, argument) for name, argument in names)
+    parts = tuple(Part(name, name, name) for name in cls.__struct_fields__)
     return Layout(kind="struct", parts=parts)
 
 

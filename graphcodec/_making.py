@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from graphcodec._marks import IN_DICT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from graphcodec._layouts import Layout
 
@@ -38,7 +38,7 @@ def make(
         for part in layout.parts
         if part.argument is not None and part.name in values
     }
-    call: Callable[..., object] = _CALLS.get(layout.kind, _constructed)
+    call = _validated if layout.kind == "pydantic" else _constructed
     made = call(cls, table, shell)
     for part in layout.parts:
         if part.argument is None and part.name in values:
@@ -62,17 +62,6 @@ def _validated(cls: Any, table: dict[str, object], shell: Any) -> object:
         table, self_instance=made, by_alias=False, by_name=True
     )
     return made
-
-
-def _converted(cls: Any, table: dict[str, object], _: object) -> object:
-    # A Struct's constructor checks nothing.
-    from msgspec import convert  # noqa: PLC0415 - only where a Struct is in the graph
-
-    made: object = convert(table, cls)
-    return made
-
-
-_CALLS = {"pydantic": _validated, "struct": _converted}
 
 
 def _keep(made: Any, place: str, kept: Mapping[str, object]) -> None:
