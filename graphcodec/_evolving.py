@@ -17,7 +17,7 @@ from graphcodec._marks import IN_DICT, Mark
 from graphcodec._paths import excerpt
 from graphcodec._pieces import ATOMS
 from graphcodec._shapes import Shape
-from graphcodec._slots import ANYTHING
+from graphcodec._slots import ANYTHING, UNTYPED
 from graphcodec._unknown import Kept, OpaqueNode, Shared
 from graphcodec._values import Wire, malformed, read_marker
 from graphcodec.errors import UndecodableValueError, VersionError
@@ -84,7 +84,11 @@ class Evolving:
             msg = f"{written}; the upgrades start at {oldest}"
             raise VersionError(msg, tag=mark.tag, value=version)
         given = {k: v for k, v in wire.items() if k not in ("$type", "$v")}
-        before = {key: self._natural(value) for key, value in given.items()}
+        untyped = {item.key for item in shape.fields if item.slot == UNTYPED}
+        before = {
+            key: self._call.untyped(value) if key in untyped else self._natural(value)
+            for key, value in given.items()
+        }
         fields = self._stepped(dict(before), shape, version)
         # What no step has touched is kept, if it is kept, in the form it came in.
         kept = {

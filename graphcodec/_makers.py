@@ -399,7 +399,10 @@ class _Function(_Expressions):
         return [*fields, *skipped, (extra, "None")]
 
     def _check(self) -> list[str]:
-        check = vars(self._shape.cls).get("__graphcodec_check__")
+        own = vars(self._shape.cls)
+        # While it keeps a path, nothing is taken as proven.
+        known = "" if self._program.careful or self._program.hooks.custom else "_read"
+        check = own.get(f"__graphcodec_check{known}__", own.get("__graphcodec_check__"))
         return [] if check is None else [f"{self._name(check, 'check')}(o)"]
 
     def _by_constructor(self) -> list[str]:

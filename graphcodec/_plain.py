@@ -37,7 +37,7 @@ def levels(value: object) -> int:
     return 0
 
 
-def plain(value: Any, room: int, seen: set[int], careful: bool) -> Any:  # noqa: PLR0912
+def plain(value: Any, room: int, seen: set[int] | None, careful: bool) -> Any:  # noqa: PLR0912
     """Return a copy of a list or dict that JSON holds as it is, or `NOT_PLAIN`.
 
     A copy, because another thread may change the original before it is formatted, and
@@ -47,7 +47,7 @@ def plain(value: Any, room: int, seen: set[int], careful: bool) -> Any:  # noqa:
     Args:
         value: A list or dict.
         room: How many levels it may have.
-        seen: The ids of the containers met in this slot.
+        seen: The ids of the containers met in this slot; None at the outermost one.
         careful: Whether to look for lone surrogates.
     """
     if room <= 0:
@@ -73,6 +73,8 @@ def plain(value: Any, room: int, seen: set[int], careful: bool) -> Any:  # noqa:
             if not LEAST_INT <= item <= MOST_INT:
                 return NOT_PLAIN
         elif kind is dict or kind is list:
+            if seen is None:
+                seen = {id(value)}
             if id(item) in seen:
                 return NOT_PLAIN
             seen.add(id(item))

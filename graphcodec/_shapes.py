@@ -124,7 +124,7 @@ def shape_of(
     """
     if encode is not None and decode is not None:
         return Shape(cls=cls, mark=mark, kind="custom", encode=encode, decode=decode)
-    if "__graphcodec_encode__" in vars(cls):
+    if hasattr(cls, "__graphcodec_encode__"):
         return _protocol(cls, mark)
     if issubclass(cls, enum.Enum):
         return Shape(cls=cls, mark=mark, kind="enum")

@@ -68,6 +68,8 @@ Trail: TypeAlias = "tuple[Trail | None, tuple[Step, ...]]"
 
 # What a walked container and one leaf in it need: {"$dict": [[key, {"$complex": …}]]}.
 _ROOM: Final = 8
+# Up to this many shared objects are searched for one by one.
+_FEW: Final = 16
 _CONTAINERS: Final = frozenset({list, dict, tuple, set, frozenset, deque})
 
 
@@ -90,6 +92,7 @@ class WriteCall:
         self.nodes: list[Any] = []
         self.numbers: dict[Key, int] = {}
         self.references: list[Wire] = []
+        self.met: dict[Key, Wire] = {}
         self.hashed: list[object] = []
         self.tangled = False
         self.program = program
@@ -101,6 +104,7 @@ class WriteCall:
         self._work: list[tuple[Key, Any, dict[int, Key] | None, Trail | None]] = []
         self._moved: list[tuple[int, Wire]] = []
         self._containers = 0
+        self._keyed = False
         self._repeats = 0
         self._met: set[int] = set()
         self._base: Trail | None = None
@@ -180,23 +184,33 @@ class WriteCall:
         Without cycles and without deferral that order is children first.
         """
         numbers = self.numbers
+        if len(numbers) <= _FEW and not self._keyed:
+            # Searching for a few at the speed of C beats looking at all.
+            ids: list[Key] = list(map(id, self.kept))
+            finished = sorted((ids.index(key), n) for key, n in numbers.items())
+            return [number for _, number in finished]
         keys: Iterable[Key] = map(id, self.kept)
-        if self._containers:
+        if self._keyed:
             keys = [obj[0] if type(obj) is tuple else id(obj) for obj in self.kept]
         return [numbers[key] for key in keys if key in numbers]
 
     # Identity
 
     def again(self, key: Key, obj: object, level: int) -> Wire:
-        """Return a reference to something that was met before."""
+        """Return a reference to something that was met before.
+
+        Generated functions look into `met` first.
+        """
         if self._tree:
             return self._repeat(key, obj, level)
-        number = self.numbers.get(key)
-        if number is None:
-            number = self._number(key)
+        found = self.met.get(key)
+        if found is None:
             # Something that is first met again while it is walked contains itself.
             self.tangled = self.tangled or self.memo[key] is None
-        return self.references[number]
+            number = self.numbers.get(key)
+            number = self._number(key) if number is None else number
+            found = self.met[key] = self.references[number]
+        return found
 
     def _repeat(self, key: Key, obj: object, level: int) -> Wire:
         if self.memo[key] is None:
@@ -252,7 +266,7 @@ class WriteCall:
                 return value
         elif kind is dict or kind is list:
             room = NESTING - level + 1
-            same = plain(value, room, {id(value)}, self.careful)
+            same = plain(value, room, None, self.careful)
             if same is not NOT_PLAIN:
                 return same
         elif kind is int:
@@ -355,7 +369,7 @@ class WriteCall:
         else:
             out = self._marked_items(value, level, slot)
         self.memo[key] = out
-        self.kept.append((key, value))
+        self._finish(key, value)
         return out
 
     def _items(
@@ -468,8 +482,13 @@ class WriteCall:
         """
         if not isinstance(value, Reader):
             raise refusal(value)
-        key = (family, id(value))
-        if key in self.memo:
+        key: Key = id(value)
+        known = self.memo.get(key)
+        if known is not None and not known["tag"].startswith(family):
+            # The same reader in both families stands for two.
+            key = (family, id(value))
+            known = self.memo.get(key)
+        if known is not None:
             return self.again(key, value, level)
         scheme, locator = self._describe(value)
         out: Wire = {
@@ -478,11 +497,18 @@ class WriteCall:
             "locator": locator,
         }
         self.memo[key] = out
-        self._containers += 1
-        self.kept.append((key, value))
+        self._finish(key, value)
         if level + 1 > NESTING // 2 and level + 1 + levels(locator) > NESTING:
             return self._aside(key, out)
         return out
+
+    def _finish(self, key: Key, value: object) -> None:
+        """Note that something is written, in the order in which that happens."""
+        if type(key) is int:
+            self.keep(value)
+        else:
+            self._keyed = True
+            self.kept.append((key, value))
 
     def _aside(self, key: Key, out: Wire) -> Wire:
         """Put the map of a reader whose locator nests too deep among the nodes."""
@@ -523,7 +549,7 @@ class WriteCall:
         with self.program.hooks.calling():
             value = hook(obj)
         # Its identity is in the memo; once freed, another object could have the same.
-        self.kept.append((("temporary", id(value)), value))
+        self._finish(("temporary", id(value)), value)
         return self.untyped(value, level)
 
     # Leaves

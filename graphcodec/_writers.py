@@ -311,7 +311,7 @@ class _Function(_Expressions):
             "key = id(o)",
             "memo = w.memo",
             "if key in memo:",
-            "    return w.again(key, o, level)",
+            "    return w.met.get(key) or w.again(key, o, level)",
             f"if level > {NESTING - self._height()}:",
             "    return w.defer(key, o)",
             # Whatever is met while this is None contains itself.
@@ -326,7 +326,7 @@ class _Function(_Expressions):
         return [
             *display,
             "if w.memo.setdefault(id(o), out) is not out:",
-            "    return w.again(id(o), o, level)",
+            "    return w.met.get(id(o)) or w.again(id(o), o, level)",
             *self._extra(),
         ]
 

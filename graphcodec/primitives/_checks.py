@@ -68,6 +68,9 @@ def hinted(hint: str | Hint) -> Mapping[str, object]:
 def checked(cls: C) -> C:
     """Give an attrs class its ``__graphcodec_check__``; used as a decorator.
 
+    A second function, ``__graphcodec_check_read__``, is the same without the tests that
+    reading a document by these annotations has passed already.
+
     A method ``_check_together`` of the class holds the rules that span several fields
     and runs last.
 
@@ -78,15 +81,10 @@ def checked(cls: C) -> C:
         TypeError: If there is no test for one of the annotations.
     """
     writer = _Writer(cls)
-    source = writer.write()
-    filename = f"<graphcodec check {cls.__module__}.{cls.__qualname__}>"
-    # Without a modification time, linecache keeps the entry for good.
-    lines = source.splitlines(keepends=True)
-    linecache.cache[filename] = (len(source), None, lines, filename)
-    namespace = writer.names
-    exec(compile(source, filename, "exec"), namespace)  # noqa: S102 - our own source
-    check = namespace.pop("__graphcodec_check__")
-    cls.__graphcodec_check__ = check  # type: ignore[attr-defined]
+    cls.__graphcodec_check__ = writer.compile("__graphcodec_check__")  # type: ignore[attr-defined]
+    cls.__graphcodec_check_read__ = writer.compile(  # type: ignore[attr-defined]
+        "__graphcodec_check_read__", read=True
+    )
     return cls
 
 
@@ -159,17 +157,51 @@ class _Writer:
             "refuse_key": self.refusal.refuse_key,
         }
 
-    def write(self) -> str:
+    def compile(self, name: str, *, read: bool = False) -> object:
+        """Return the function, its source known to `linecache`.
+
+        Args:
+            name: What it is called.
+            read: Leave out what reading a typed document has proven.
+        """
+        source = self.write(name, read=read)
+        cls = self.cls
+        filename = f"<graphcodec {name} {cls.__module__}.{cls.__qualname__}>"
+        # Without a modification time, linecache keeps the entry for good.
+        lines = source.splitlines(keepends=True)
+        linecache.cache[filename] = (len(source), None, lines, filename)
+        exec(compile(source, filename, "exec"), self.names)  # noqa: S102 - our own source
+        return self.names.pop(name)
+
+    def write(self, name: str, *, read: bool) -> str:
         """Return the source of the whole function."""
         hints = get_type_hints(self.cls)
-        lines = ["def __graphcodec_check__(self):"]
+        lines = [f"def {name}(self):"]
         for attribute in fields(self.cls):
             hint = hints[attribute.name]
-            if hint is not object and "graphcodec" not in attribute.metadata:
+            if hint is object or "graphcodec" in attribute.metadata:
+                continue
+            if not (read and self.is_proven(hint, attribute.metadata)):
                 lines += self.field(attribute.name, hint, attribute.metadata)
         if hasattr(self.cls, "_check_together"):
             lines.append("    self._check_together()")
         return "\n".join([*lines, "    return None", ""])
+
+    def is_proven(self, hint: object, rules: Mapping[str, object]) -> bool:
+        """Say whether a value that was read for *hint* can't break a rule.
+
+        That is so for objects, Enum members and times with an offset, and for tuples
+        of them; not for text and numbers, whose value counts.
+        """
+        arms = [arm for arm in _arms(hint) if arm is not NoneType]
+        if len(arms) == 1 and get_origin(arms[0]) is tuple:
+            arms = list(_arms(get_args(arms[0])[0]))
+        return all(
+            isinstance(arm, type)
+            and (arm is datetime or _scalar_test(arm, rules) is None)
+            and " and v." not in self.test(arm, rules).exact
+            for arm in arms
+        )
 
     def field(
         self, attribute: str, hint: object, rules: Mapping[str, object]
