@@ -220,14 +220,16 @@ class Engine:
             raise exceeded("max_bytes", self._limits.max_bytes, len(data), "$")
         wire = _formats.read(data)
         check_limits(Document(wire, self.registry.by_tag), len(data), self._limits)
-        return self._read(wire, binary=_formats.is_binary(data))
-
-    def _read(self, wire: dict[str, Any], *, binary: bool) -> object:
         programs = self._current()
+        binary = _formats.is_binary(data)
         try:
             return self._reading(wire, programs.read, binary=binary).root(wire["root"])
         except (*_RETRIED, OpaqueOwner, Unready):
-            pass
+            # It may have taken the parsed document apart.
+            return self._read_carefully(_formats.read(data), binary=binary)
+
+    def _read_carefully(self, wire: dict[str, Any], *, binary: bool) -> object:
+        programs = self._current()
         call = self._reading(wire, programs.read_carefully, binary=binary)
         try:
             return call.root(wire["root"])

@@ -242,6 +242,8 @@ class _Expressions:
         if self._program.careful:
             each = f"for {index}, {element} in enumerate({v})"
             value = self.at(index, value)
+        elif isinstance(slot.item, Objects) and not self._program.opaque:
+            each = f"for {element} in r.each({v})"
         items, empty = f"[{value} {each}]", "[]"
         if slot.kind is tuple:
             items, empty = f"tuple({items})", "()"

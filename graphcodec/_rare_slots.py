@@ -203,9 +203,10 @@ class RareSlots:
 
         if late:
             return self._patient(deque(maxlen=longest) if kind is deque else [], fill)
-        out = fill([])
         if kind in (set, frozenset):
-            return self._call.hashed(kind, items, out)
+            self._call.check_sizes(items)
+            return self._call.hashed(kind, fill([]))
+        out = fill([])
         return deque(out, longest) if kind is deque else kind(out)
 
     def _patient(self, out: Any, fill: Callable[[Any], Any]) -> object:
@@ -238,8 +239,9 @@ class RareSlots:
             pairs = list(value.items() if bare else split_pairs(value["$dict"]))
             keys: list[Any] = []
             for key, _ in pairs:
+                self._call.check_sizes([key])
                 name = self._placed(excerpt(key), slot.key, key, family, soft=False)
-                keys.append(self._call.hashable(key, name))
+                keys.append(self._call.hashable(name))
             check_collisions(keys)
             for name, (_, item) in zip(keys, pairs, strict=True):
                 out[name] = self._placed(str(name), slot.value, item, family, soft=soft)

@@ -19,8 +19,8 @@ from __future__ import annotations
 
 import enum
 from collections import deque
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
@@ -51,6 +51,15 @@ from graphcodec.readers._contracts import Reader, ReaderDescriptor
 if TYPE_CHECKING:
     from graphcodec._limits import Limits
     from graphcodec._resolving import Resolvers
+
+
+_LONG: Final = 32
+
+
+def _drained(items: list[Any]) -> Iterator[Any]:
+    items.reverse()
+    while items:
+        yield items.pop()
 
 
 class ReadCall:
@@ -142,6 +151,20 @@ class ReadCall:
         except Unready:
             msg = "a reference to something that can't exist before this node does"
             raise UndecodableValueError(msg) from None
+
+    def each(self, items: list[Any]) -> Iterable[Any]:
+        """Return what yields the items of a list; a long one loses them on the way.
+
+        The parsed form of one object then dies before the next is made, which spares
+        the garbage collector most of its work. Only the fast build does so, and only
+        below the root, which nobody reads twice.
+
+        Args:
+            items: A list of the document.
+        """
+        if len(items) < _LONG or self.current is not None:
+            return items
+        return _drained(items)
 
     # References
 
@@ -329,8 +352,9 @@ class ReadCall:
     def _fill_pairs(self, out: dict[Any, Any], pairs: Any, soft: bool) -> None:
         keys: list[Any] = []
         for key, _ in split_pairs(pairs):
+            self.check_sizes([key])
             # What is hashed must be complete, hence not soft.
-            keys.append(self.hashable(key, self.walk(key)))
+            keys.append(self.hashable(self.walk(key)))
         check_collisions(keys)
         for name, (_, value) in zip(keys, pairs, strict=True):
             self.steps.append(excerpt(name))
@@ -351,32 +375,41 @@ class ReadCall:
         if type(wire) is not list:
             malformed(f"{marker} needs a list", wire)
         items: list[Any] = []
+        if kind is not tuple:
+            self.check_sizes(wire)
         # What is hashed must be complete, hence not soft.
         self._add_items(items, wire, soft and kind is tuple)
-        return tuple(items) if kind is tuple else self.hashed(kind, wire, items)
+        return tuple(items) if kind is tuple else self.hashed(kind, items)
 
-    def hashed(self, kind: type, wire: list[object], items: list[object]) -> object:
-        """Return the set of *items*, each of which may be hashed.
+    def hashed(self, kind: type, items: list[object]) -> object:
+        """Return the set of *items*, whose sizes have been checked.
 
         Args:
             kind: set or frozenset.
-            wire: The items as they stand in the document.
-            items: The items.
+            items: The members.
         """
-        for member in zip(wire, items, strict=True):
-            self.hashable(*member)
+        for item in items:
+            self.hashable(item)
         check_collisions(items)
         out: set[object] | frozenset[object] = kind(items)
         if len(out) != len(items):
             malformed(f"a {kind.__name__} needs distinct members")
         return out
 
-    def hashable(self, wire: object, value: object) -> Any:
-        """Return *value* if it can be hashed at a cost that is bounded."""
+    def check_sizes(self, members: list[object]) -> None:
+        """Refuse set members or dict keys that are too large to be hashed.
+
+        Args:
+            members: They, as they stand in the document.
+        """
         if self._sizes is None:
             by_identity = self.program.registry.hashed_by_identity()
             self._sizes = Sizes(self._wire, by_identity)
-        self._sizes.check(wire)
+        for member in members:
+            self._sizes.check(member)
+
+    def hashable(self, value: object) -> Any:
+        """Return *value* if it can be hashed."""
         try:
             hash(value)
         except Exception as exc:  # a user's __hash__ may raise anything

@@ -53,7 +53,14 @@ class WriteProgram:
         self.writers: dict[type, Write] = {}
         self._by_tag: dict[str, Shape] = {}
         self.space = Namespace(f"{build} write")
-        self.space.names.update(isfinite=isfinite, LEAST=LEAST_INT, MOST=MOST_INT)
+        self.space.names.update(
+            isfinite=isfinite,
+            LEAST=LEAST_INT,
+            MOST=MOST_INT,
+            # Nobody changes these, so one of each will do.
+            NO_ITEMS=[],
+            NO_ENTRIES={},
+        )
 
     def writer(self, cls: type) -> Write | None:
         """Return the function that writes instances of exactly *cls*, if there is one.
@@ -188,7 +195,8 @@ class _Expressions:
             return f"w.untyped({source}, {level})"
         # Written out: most untyped values are text or an empty stash.
         return (
-            f"({v} if type({source}) is str else {{}} if type({v}) is dict and not {v}"
+            f"({v} if type({source}) is str"
+            f" else NO_ENTRIES if type({v}) is dict and not {v}"
             f" else w.untyped({v}, {level}))"
         )
 
@@ -257,9 +265,9 @@ class _Expressions:
             each = f"for {index}, {element} in enumerate({members})"
             value = self.at(index, value)
         if self._trusting:
-            return f"([{value} {each}] if {source} else [])"
+            return f"([{value} {each}] if {source} else NO_ITEMS)"
         test = f"type({source}) is {self._name(slot.kind, 'cls')}"
-        return self._if(test, f"([{value} {each}] if {v} else [])", slot, v)
+        return self._if(test, f"([{value} {each}] if {v} else NO_ITEMS)", slot, v)
 
     def _one_of(self, slot: OneOf, source: str, v: str, deeper: int) -> str:
         place = self._name(slot, "slot")
