@@ -130,6 +130,7 @@ def _hashed_scalars() -> SearchStrategy[Value]:
         st.integers(),
         st.sampled_from(_EDGES),
         st.floats(),
+        st.sampled_from((-0.0, float("nan"), float("-inf"), 5e-324)),
         st.complex_numbers(),
         texts(),
         st.binary(max_size=12),
