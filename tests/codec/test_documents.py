@@ -351,6 +351,30 @@ def test_path_of_an_unreachable_node_names_the_node() -> None:
     assert caught.value.path == "$.nodes[1][0]"
 
 
+def test_path_is_found_among_keys_that_are_no_text() -> None:
+    """What MessagePack can hold does not get into the way of an error."""
+    link = {
+        "$type": "test.Link",
+        "items": {"$type": "$ref", "n": 0},
+        "new": {1: {2: 3}},
+    }
+    for node in (link, {"$type": "test.New", "new": {1: 2}, "ref": {"$type": "$ref"}}):
+        data = msgspec.msgpack.encode({"graphcodec": 1, "nodes": [node], "root": 1})
+
+        for codec in (CODEC, CODEC.replace(unknown_types="keep")):
+            with pytest.raises(UndecodableValueError) as caught:
+                codec.decode(data)
+            assert caught.value.path.startswith("$")
+
+
+def test_registry_that_is_its_own_data_is_refused() -> None:
+    """Though it can't even be shown."""
+    reference = {"$type": "$ref", "n": 0}
+
+    with pytest.raises(UndecodableValueError, match="data"):
+        read(reference, {"$type": "Registry", "data": {"$any": reference}})
+
+
 def test_long_path_fits_on_a_line() -> None:
     """Its middle is left out."""
     value: object = object()

@@ -8,7 +8,15 @@ from attrs import define, field, frozen
 
 from graphcodec import Codec, encodable
 from graphcodec.errors import CyclicGraphError, UndecodableValueError
-from graphcodec.primitives import Identity, Message, Registry, Tokenizable, ToolCall
+from graphcodec.primitives import (
+    Identity,
+    Media,
+    Message,
+    Registry,
+    SpooledArtifact,
+    Tokenizable,
+    ToolCall,
+)
 from graphcodec.readers import BytesReader
 from graphcodec.testing import same_graph
 from tests.codec.samples import (
@@ -251,6 +259,8 @@ def test_mutable_object_may_hold_a_set_with_itself() -> None:
     again: Any = codec.decode(codec.encode(hashed))
 
     assert again.any == {again}
+    codec.check(hashed)
+    codec.check({hashed: 1})
 
 
 class Fresh:
@@ -298,6 +308,16 @@ def test_references_can_be_off() -> None:
 
     assert b"$ref" not in codec.encode([ada, ada])
     assert again[0] == again[1] == ada
+
+
+def test_shared_reader_keeps_its_family_without_references() -> None:
+    """It is written again as the owner at hand needs it."""
+    codec = CODEC.replace(references="none")
+    reader = BytesReader(b"x")
+    graph = [make(SpooledArtifact, reader=reader) for _ in range(2)]
+    media = [make(Media, reader=reader), make(Media, reader=reader)]
+
+    assert codec.decode(codec.encode([*graph, *media])) == [*graph, *media]
 
 
 def test_cycle_without_references_is_refused() -> None:
