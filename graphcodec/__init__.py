@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from graphcodec import errors as errors
+    from graphcodec._handles import Finding as Finding
+    from graphcodec._handles import VerifyReport as VerifyReport
     from graphcodec._handles import handles as handles
     from graphcodec._handles import verify as verify
     from graphcodec._limits import Limits as Limits
@@ -48,7 +50,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
-    "graphcodec._handles": ("handles", "verify"),
+    "graphcodec._handles": ("Finding", "VerifyReport", "handles", "verify"),
     "graphcodec._limits": ("Limits",),
     "graphcodec._marks": ("encodable", "extra"),
     "graphcodec._persist": ("apersist", "persist"),
@@ -95,6 +97,7 @@ __all__ = [
     "BytesStore",
     "Codec",
     "Conversation",
+    "Finding",
     "GateRecord",
     "Identity",
     "Limits",
@@ -115,6 +118,7 @@ __all__ = [
     "ToolCall",
     "TrustTier",
     "TurnGate",
+    "VerifyReport",
     "apersist",
     "configure_converter",
     "decode",

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import enum
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, time
 from decimal import Decimal
 from typing import Any, Final, TypeAlias
@@ -43,7 +43,14 @@ def difference(a: object, b: object) -> Difference | None:
 
 
 class _Comparison:
-    def __init__(self) -> None:
+    """One comparison; those of set members are comparisons of their own.
+
+    Args:
+        depth: How many comparisons stand around this one.
+    """
+
+    def __init__(self, depth: int = 0) -> None:
+        self._depth = depth
         self._ours: dict[tuple[int, int], int] = {}
         self._theirs: dict[tuple[int, int], int] = {}
         # What is compared stays alive, so that no id is used twice.
@@ -117,14 +124,14 @@ class _Comparison:
             if a.keys() != b.keys():
                 return "the keys differ"
             return self._later([(k, v, b[k]) for k, v in a.items()], trail, scope)
-        reason, pairs = _match(a, b)
+        reason, pairs = _match(a, b, self._depth)
         if reason is not None:
             return reason
         self._later([(excerpt(x), x, y) for x, y in pairs], trail, scope)
         return self._later([(excerpt(x), a[x], b[y]) for x, y in pairs], trail, scope)
 
     def _matched(self, a: Any, b: Any, trail: Trail, scope: int) -> str | None:
-        reason, pairs = _match(a, b)
+        reason, pairs = _match(a, b, self._depth)
         if reason is not None:
             return reason
         return self._later([(excerpt(x), x, y) for x, y in pairs], trail, scope)
@@ -164,23 +171,48 @@ class _Comparison:
         return None
 
 
-def _match(a: Iterable[Any], b: Iterable[Any]) -> tuple[str | None, list[Any]]:
+def _match(
+    a: Iterable[Any], b: Iterable[Any], depth: int
+) -> tuple[str | None, list[Any]]:
     """Pair the members of two sets, or the keys of two dicts."""
-    groups: dict[object, list[Any]] = {}
-    for member in b:
-        groups.setdefault(_likeness(member), []).append(member)
     pairs: list[tuple[Any, Any]] = []
-    for member in a:
-        group = groups.get(_likeness(member), [])
-        index = next(
-            (i for i, other in enumerate(group) if difference(member, other) is None),
-            None,
-        )
+    left, right = list(a), list(b)
+    # Those that hash by identity are alike in nothing but their class.
+    for likeness in (_likeness, type):
+        left, right = _pair_off(left, right, likeness, pairs, depth)
+    if left:
+        return f"{excerpt(left[0])} is missing", []
+    return (f"{len(right)} members too many" if right else None), pairs
+
+
+def _pair_off(
+    left: list[Any],
+    right: list[Any],
+    likeness: Callable[[Any], object],
+    pairs: list[tuple[Any, Any]],
+    depth: int,
+) -> tuple[list[Any], list[Any]]:
+    """Add to *pairs* what is the same, and return what is left on both sides."""
+    groups: dict[object, list[Any]] = {}
+    for member in right:
+        groups.setdefault(likeness(member), []).append(member)
+    lonely: list[Any] = []
+    for member in left:
+        group = groups.get(likeness(member), [])
+        index = next((i for i, x in enumerate(group) if _alike(member, x, depth)), None)
         if index is None:
-            return f"{excerpt(member)} is missing", []
-        pairs.append((member, group.pop(index)))
-    left = sum(map(len, groups.values()))
-    return (f"{left} members too many" if left else None), pairs
+            lonely.append(member)
+        else:
+            pairs.append((member, group.pop(index)))
+    return lonely, [member for group in groups.values() for member in group]
+
+
+def _alike(a: object, b: object, depth: int) -> bool:
+    # A set may hold what holds the set; pairs are compared again in their place.
+    return depth > _DEEPEST or _Comparison(depth + 1).run(a, b) is None
+
+
+_DEEPEST: Final = 2
 
 
 def _likeness(member: Any, depth: int = 3) -> object:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import types
 import typing
 from collections.abc import Iterable
-from typing import Any, TypeAlias, Union
+from typing import Any, TypeAlias, TypeVar, Union
 
 from graphcodec._paths import Step
 from graphcodec._slots import (
+    SEQUENCES,
     UNTYPED,
     Choice,
     IsObject,
@@ -48,17 +49,18 @@ def mismatch(value: Any, annotation: Any, is_object: IsObject) -> Mismatch | Non
     Raises:
         InvalidValueError: If it is no annotation.
     """
-    slot = slot_of(annotation, is_object)
-    if slot != UNTYPED:
-        return _slot_mismatch(value, slot)
-    if annotation is Any or annotation is object:
-        return None
-    origin = typing.get_origin(annotation)
+    origin, args = typing.get_origin(annotation), typing.get_args(annotation)
     if origin in (Union, types.UnionType):
-        arms = typing.get_args(annotation)
-        if any(mismatch(value, arm, is_object) is None for arm in arms):
+        if any(mismatch(value, arm, is_object) is None for arm in args):
             return None
         return (), value, str(annotation)
+    if origin in (*SEQUENCES, dict) and args:
+        return _container_mismatch(value, origin, args, is_object)
+    slot = slot_of(annotation, is_object)
+    if slot != UNTYPED:
+        return None if fits(value, slot) else ((), value, describe(slot))
+    if annotation is Any or annotation is object or isinstance(annotation, TypeVar):
+        return None
     cls = annotation if origin is None else origin
     if isinstance(cls, type):
         return None if isinstance(value, cls) else ((), value, cls.__name__)
@@ -66,35 +68,34 @@ def mismatch(value: Any, annotation: Any, is_object: IsObject) -> Mismatch | Non
     raise InvalidValueError(msg, hint="such as decode(data, list[Message])")
 
 
-def _slot_mismatch(value: Any, slot: Slot) -> Mismatch | None:
-    if not fits(value, slot):
-        return (), value, describe(slot)
-    if isinstance(slot, OneOf):
-        if type(value) in slot.scalars or slot.other is None:
-            return None
-        return _slot_mismatch(value, slot.other)
-    for step, part, place in _parts(value, slot):
-        found = _slot_mismatch(part, place)
+def _container_mismatch(
+    value: Any, origin: Any, args: tuple[Any, ...], is_object: IsObject
+) -> Mismatch | None:
+    if type(value) is not origin:
+        return (), value, origin.__name__
+    for step, part, annotation in _parts(value, origin, args):
+        found = mismatch(part, annotation, is_object)
         if found is not None:
             return (step, *found[0]), found[1], found[2]
+    if origin is tuple and args[-1] is not ... and len(value) != len(args):
+        return (), value, f"tuple of {len(args)}"
     return None
 
 
-def _parts(value: Any, slot: Slot) -> Iterable[tuple[Step, object, Slot]]:
-    match slot:
-        case Sequence(item=item):
-            return ((index, part, item) for index, part in enumerate(value))
-        case Row(items=items):
-            pairs = zip(value, items, strict=True)
-            return ((index, part, item) for index, (part, item) in enumerate(pairs))
-        case Table(key=key, value=item):
-            return (
-                (str(name), part, place)
-                for name, entry in value.items()
-                for part, place in ((name, key), (entry, item))
-            )
-        case _:
-            return ()
+def _parts(
+    value: Any, origin: Any, args: tuple[Any, ...]
+) -> Iterable[tuple[Step, object, Any]]:
+    if origin is dict:
+        for key, item in value.items():
+            yield str(key), key, args[0]
+            yield str(key), item, args[1]
+    else:
+        fixed = origin is tuple and args[-1] is not ...
+        for index, item in enumerate(value):
+            if not fixed:
+                yield index, item, args[0]
+            elif index < len(args):
+                yield index, item, args[index]
 
 
 def fits(value: Any, slot: Slot) -> bool:

@@ -19,7 +19,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from graphcodec._limits import NESTING, exceeded
-from graphcodec._paths import Step, format_path
+from graphcodec._paths import Step, excerpt, format_path
 from graphcodec._slots import (
     UNTYPED,
     OneOf,
@@ -138,14 +138,14 @@ class Document:
             yield from self._object_parts(value)
         elif "$dict" in value:
             yield from _table_parts(value, Inside.ANY, Inside.ANY)
-        elif marker := next((key for key in value if key[:1] == "$"), None):
+        elif marker := next((key for key in value if _step(key)[:1] == "$"), None):
             if marker in HARD_MARKERS:
                 yield from _listed(value[marker], lambda _: Inside.ANY)
             elif marker == "$deque":
                 yield from _listed(value[marker], lambda _: Inside.ANY, soft=True)
         else:
             for key, item in value.items():
-                yield Part(key, item, Inside.ANY, soft=True)
+                yield Part(_step(key), item, Inside.ANY, soft=True)
 
     def _kept_parts(self, value: Any) -> Iterator[Part]:
         if type(value) is list:
@@ -154,7 +154,8 @@ class Document:
             yield from self._object_parts(value)
         elif type(value) is dict:
             for key, item in value.items():
-                yield Part(None if key[:1] == "$" else key, item, Inside.KEPT)
+                step = _step(key)
+                yield Part(None if step[:1] == "$" else step, item, Inside.KEPT)
 
     def _object_parts(self, value: dict[str, Any]) -> Iterator[Part]:
         tag = value["$type"]
@@ -170,7 +171,7 @@ class Document:
             elif key == "$value":
                 yield Part(None, item, UNTYPED, sealed=True)
             elif key not in ("$type", "$v"):
-                yield Part(key, item, Inside.KEPT, soft)
+                yield Part(_step(key), item, Inside.KEPT, soft)
 
     # Passes
 
@@ -274,12 +275,17 @@ def _table_parts(value: Any, key_place: Place, item_place: Place) -> Iterator[Pa
     pairs = value.get("$dict")
     if pairs is None:
         for key, item in value.items():
-            yield Part(key, item, item_place, soft=True)
+            yield Part(_step(key), item, item_place, soft=True)
     elif type(pairs) is list:
         for index, pair in enumerate(pairs):
             if type(pair) is list and len(pair) == 2:  # noqa: PLR2004
                 yield Part(index, pair[0], key_place)
                 yield Part(index, pair[1], item_place, soft=True)
+
+
+def _step(key: object) -> str:
+    """Return the step to the value of *key*, which in MessagePack may be anything."""
+    return key if type(key) is str else excerpt(key)
 
 
 def _steps(trail: tuple[Any, ...] | None) -> tuple[Step, ...]:

@@ -15,7 +15,7 @@ from graphcodec._document import Document, Sizes, check_limits
 from graphcodec._formats import Format
 from graphcodec._hooks import Hooks
 from graphcodec._limits import Limits, exceeded
-from graphcodec._makers import OpaqueOwner, ReadProgram, Unready
+from graphcodec._makers import Again, OpaqueOwner, ReadProgram, Unready
 from graphcodec._ordering import order_nodes
 from graphcodec._paths import format_path
 from graphcodec._read import ReadCall
@@ -224,7 +224,7 @@ class Engine:
         binary = _formats.is_binary(data)
         try:
             return self._reading(wire, programs.read, binary=binary).root(wire["root"])
-        except (*_RETRIED, OpaqueOwner, Unready):
+        except (*_RETRIED, Again, OpaqueOwner, Unready):
             # It may have taken the parsed document apart.
             return self._read_carefully(_formats.read(data), binary=binary)
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
-from graphcodec._makers import Unready
+from graphcodec._makers import Again
 from graphcodec._marks import IN_DICT, Mark
 from graphcodec._paths import excerpt
 from graphcodec._pieces import ATOMS
@@ -86,7 +86,7 @@ class Evolving:
             raise VersionError(msg, tag=mark.tag, value=version)
         if not self._call.program.careful:
             # Its fields are read twice, which the fast build does not allow for.
-            raise Unready
+            raise Again
         given = {k: v for k, v in wire.items() if k not in ("$type", "$v")}
         untyped = {item.key for item in shape.fields if item.slot == UNTYPED}
         before = {

@@ -41,6 +41,10 @@ class Unready(Exception):  # noqa: N818 - a signal between frames, never an outc
     """A reference to an object that can't exist yet."""
 
 
+class Again(Exception):  # noqa: N818 - likewise
+    """Something that only the careful build can do."""
+
+
 class OpaqueOwner(Exception):  # noqa: N818 - likewise
     """A field that has no room for an `OpaqueNode`."""
 
@@ -67,6 +71,7 @@ class ReadProgram:
         self.careful = build == "careful"
         self.opaque = opaque
         self.by_tag: dict[str, Read] = {}
+        self._by_shape: dict[Shape, Read] = {}
         self.space = Namespace(f"{build} read")
         self.space.names.update(
             put=object.__setattr__,
@@ -80,22 +85,20 @@ class ReadProgram:
         if found is None:
             shape = self.registry.by_tag(tag)
             if shape is not None and shape.kind != "enum":
-                found = self.by_tag[tag] = self.function(shape)
+                with self.space.together():
+                    self.function_name(shape)
+                found = self.by_tag[tag] = self._by_shape[shape]
         return found
-
-    def function(self, shape: Shape) -> Read:
-        """Return the function for a class."""
-        name = self.function_name(shape)
-        function: Read = self.space.names[name]
-        return function
 
     def function_name(self, shape: Shape) -> str:
         """Return the name that the function for a class has in generated source."""
         name = f"read_{self.space.name(shape, 'shape')}"
-        if name not in self.space.names:
-            # A class may refer to itself: its name is known before there is a function.
-            names = self.space.names
-            names[name] = _by_name(names, name)
+
+        def publish() -> None:
+            self._by_shape[shape] = self.space.names[name]
+
+        # A class may refer to itself: its name counts before there is a function.
+        if shape not in self._by_shape and self.space.begin(name, publish):
             source = _Function(self, shape).source(name)
             self.space.compile(shape.mark.tag, source)
         return name
@@ -109,19 +112,15 @@ class ReadProgram:
             soft: Whether containers may be filled after their owner was made.
         """
         name = f"{family}_{soft}_{self.space.name(slot, 'slot')}"
-        if name not in self.space.names:
+        if name in self.space.names:
+            function: Read = self.space.names[name]
+            return function
+        with self.space.together():
             value = _Expressions(self, family, soft=soft).value(slot, "v", "v")
             source = f"def {name}(v, r):\n    times = r.times\n    return {value}\n"
             self.space.compile(name, source)
-        function: Read = self.space.names[name]
-        return function
-
-
-def _by_name(names: dict[str, Any], name: str) -> Read:
-    def read(*args: Any) -> Any:
-        return names[name](*args)
-
-    return read
+            made: Read = self.space.names[name]
+            return made
 
 
 class _Expressions:
@@ -219,7 +218,7 @@ class _Expressions:
             return f"r.instance({source}, {place})"
         if len(slot.bases) == 1:
             shape = self._program.registry.shape(slot.bases[0])
-            if shape is not None and self._program.reader(shape.mark.tag):
+            if shape is not None and self._is_read(shape):
                 name = self._program.function_name(shape)
                 return (
                     f"({name}({v}, r) if type({source}) is dict"
@@ -232,6 +231,10 @@ class _Expressions:
             f" and (f := {known}.get({v}['$type']))"
             f" else r.instance({v}, {place}, {known}))"
         )
+
+    def _is_read(self, shape: Shape) -> bool:
+        registered = self._program.registry.by_tag(shape.mark.tag)
+        return registered is shape and shape.kind != "enum"
 
     def _sequence(
         self, slot: Sequence, source: str, v: str, place: str, depth: int

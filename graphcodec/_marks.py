@@ -124,7 +124,7 @@ def mark_of(cls: type) -> Mark | None:
 
 
 def extra() -> Any:
-    """Declare the attrs or dataclass field that keeps wire fields unknown to the class.
+    """Declare the attrs field that keeps wire fields unknown to the class.
 
     The field is not written by itself: what it holds is written back beside the known
     fields. Use it as ``rest: dict[str, object] = graphcodec.extra()``.

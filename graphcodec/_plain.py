@@ -6,10 +6,12 @@
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Iterable, Mapping
 from math import isfinite
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
+from graphcodec._slots import SCALARS
 from graphcodec._values import LEAST_INT, MOST_INT, write_text
 
 FLAT: Final = frozenset({str, bool, type(None)})
@@ -88,3 +90,27 @@ def plain(value: Any, room: int, seen: set[int] | None, careful: bool) -> Any:  
         elif kind is not bool and item is not None:
             return NOT_PLAIN
     return out
+
+
+Order: TypeAlias = "tuple[str, int | str | tuple[Order, ...]]"
+
+
+def order_key(member: Any, room: int = 20) -> Order | None:
+    """Return what set members are ordered by on the wire, None if there is no order.
+
+    Args:
+        member: A set member.
+        room: How deep it may nest.
+    """
+    kind = type(member)
+    if kind is int:
+        return "int", member
+    if kind in SCALARS or isinstance(member, enum.Enum):
+        return kind.__name__, repr(member)
+    if kind not in (tuple, frozenset) or room == 0:
+        return None
+    parts = [order_key(part, room - 1) for part in member]
+    known = [part for part in parts if part is not None]
+    if len(known) != len(parts):
+        return None
+    return kind.__name__, tuple(sorted(known) if kind is frozenset else known)

@@ -240,7 +240,8 @@ class RareSlots:
             keys: list[Any] = []
             for key, _ in pairs:
                 self._call.check_sizes([key])
-                name = self._placed(excerpt(key), slot.key, key, family, soft=False)
+                step = key if type(key) is str else excerpt(key)
+                name = self._placed(step, slot.key, key, family, soft=False)
                 keys.append(self._call.hashable(name))
             check_collisions(keys)
             for name, (_, item) in zip(keys, pairs, strict=True):

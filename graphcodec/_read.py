@@ -28,7 +28,7 @@ from graphcodec._document import Sizes, check_collisions
 from graphcodec._evolving import Evolving
 from graphcodec._limits import exceeded
 from graphcodec._live import type_name
-from graphcodec._makers import Known, OpaqueOwner, ReadProgram, Unready
+from graphcodec._makers import Again, Known, OpaqueOwner, ReadProgram, Unready
 from graphcodec._paths import Step, excerpt, with_article
 from graphcodec._pieces import (
     ATOMS,
@@ -113,18 +113,24 @@ class ReadCall:
         for number, node in enumerate(self._wire):
             self.steps.clear()
             nodes.append(self._node(node, number))
-        if self.jobs and not self.program.careful:
-            raise Unready
-        for job in self.jobs:
-            job()
+        self._run_jobs()
         self.steps.clear()
         if type(wire) is dict and "$type" in wire:
             out = self.instance(wire, ANYTHING)
         else:
             out = self.untyped(wire, soft=True)
+        self._run_jobs()
         for obj, fields in self._owners:
             self._look_again(obj, fields)
         return out
+
+    def _run_jobs(self) -> None:
+        """Fill what had to wait for all nodes."""
+        if self.jobs and not self.program.careful:
+            raise Again
+        for job in self.jobs:
+            job()
+        self.jobs.clear()
 
     @property
     def current(self) -> int | None:
@@ -357,7 +363,7 @@ class ReadCall:
             keys.append(self.hashable(self.walk(key)))
         check_collisions(keys)
         for name, (_, value) in zip(keys, pairs, strict=True):
-            self.steps.append(excerpt(name))
+            self.steps.append(name if type(name) is str else excerpt(name))
             out[name] = self.walk(value, soft)
             self.steps.pop()
         if len(out) != len(pairs):

@@ -22,6 +22,8 @@ class TypeRegistry:
         generation: Counts the changes: functions compiled before one are old.
     """
 
+    generation: int
+
     def __init__(self) -> None:
         self.generation = 0
         self._tags: dict[str, type] = {}

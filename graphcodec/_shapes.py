@@ -268,6 +268,7 @@ def _dataclass(cls: type, mark: Mark, hints: _Hints) -> Shape:
     skipped: dict[str, object] = {}
     _refuse_init_vars(cls, mark)
     for item in dataclasses.fields(cls):
+        _refuse_attrs_extra(item, cls)
         role = item.metadata.get("graphcodec")
         if role == EXTRA:
             extra = item.name
@@ -287,6 +288,16 @@ def _dataclass(cls: type, mark: Mark, hints: _Hints) -> Shape:
         skipped=skipped,
         family=getattr(cls, "__graphcodec_family__", "media"),
     )
+
+
+def _refuse_attrs_extra(item: dataclasses.Field[Any], cls: type) -> None:
+    if type(item.default).__module__.startswith("attr"):
+        msg = f"{type_name(cls)}.{item.name} is declared with graphcodec.extra()"
+        hint = (
+            "that is for attrs classes; in a dataclass write"
+            " field(default_factory=dict, metadata={'graphcodec': 'extra'})"
+        )
+        raise InvalidValueError(msg, type_name=type_name(cls), hint=hint)
 
 
 def _dataclass_field(item: dataclasses.Field[Any], hints: _Hints) -> Field:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import linecache
+import threading
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from typing import Any
 
 
@@ -17,6 +20,40 @@ class Namespace:
         self.names: dict[str, Any] = {}
         self._purpose = purpose
         self._known: dict[int, str] = {}
+        self._lock = threading.RLock()
+        self._begun: dict[str, Callable[[], None]] = {}
+        self._depth = 0
+
+    @contextmanager
+    def together(self) -> Generator[None]:
+        """Compile functions that refer to each other, and publish them when all exist.
+
+        Other threads go on meanwhile with what was published before. If one fails,
+        none is published, and the next who needs them tries again.
+        """
+        with self._lock:
+            self._depth += 1
+            try:
+                yield
+                if self._depth == 1:
+                    for publish in self._begun.values():
+                        publish()
+            finally:
+                self._depth -= 1
+                if self._depth == 0:
+                    self._begun.clear()
+
+    def begin(self, name: str, publish: Callable[[], None]) -> bool:
+        """Say whether the function *name* is still to be compiled.
+
+        Args:
+            name: Its name.
+            publish: Called when all that is compiled together exists.
+        """
+        if name in self._begun:
+            return False
+        self._begun[name] = publish
+        return True
 
     def name(self, obj: object, prefix: str) -> str:
         """Return the name under which *obj* stands in the namespace.

@@ -28,7 +28,7 @@ from pathlib import (
     WindowsPath,
 )
 from types import MappingProxyType
-from typing import Final, NoReturn, TypeAlias, TypeVar
+from typing import Any, Final, NoReturn, TypeAlias, TypeVar
 from uuid import UUID
 
 from graphcodec._paths import excerpt
@@ -53,6 +53,7 @@ _OFFSET = r"(Z|[+-]\d\d:\d\d(:\d\d(\.\d{6})?)?)"
 # Python's own parser drops digits beyond the sixth, hence the exact count.
 _CLOCK_TEXT = r"\d\d:\d\d:\d\d(\.\d{1,6})?"
 _CLOCK = re.compile(rf"{_CLOCK_TEXT}{_OFFSET}?", re.ASCII)
+_FINE_OFFSET = re.compile(r"([+-])(\d\d):(\d\d):(\d\d)\.(\d{6})$", re.ASCII)
 _ISO = re.compile(rf"{_DATE.pattern}T{_CLOCK_TEXT}{_OFFSET}?", re.ASCII)
 _AWARE = re.compile(rf"{_DATE.pattern}T{_CLOCK_TEXT}{_OFFSET}", re.ASCII)
 
@@ -110,7 +111,7 @@ def _add_zone(out: Wire, zone: tzinfo | None, fold: int) -> Wire:
         out["zone"] = _zone_key(zone)
     elif type(zone) is timezone:
         if _has_name(zone):
-            out["name"] = zone.tzname(None)
+            out["name"] = write_text(zone.tzname(None))
     elif zone is not None:
         name = f"{type(zone).__module__}.{type(zone).__qualname__}"
         msg = f"a time with a tzinfo of type {name} has no wire form"
@@ -128,12 +129,9 @@ def _has_name(zone: timezone) -> bool:
 
 def _zone_key(zone: zoneinfo.ZoneInfo) -> str:
     if zone.key not in _zone_keys():
-        msg = (
-            "a ZoneInfo made from a file has no key that another process could look up"
-        )
-        raise UnencodableValueError(
-            msg, type_name="ZoneInfo", hint="use ZoneInfo('Area/City')"
-        )
+        msg = f"the zone {zone.key!r} is not in zoneinfo.available_timezones()"
+        hint = "use ZoneInfo('Area/City')"
+        raise UnencodableValueError(msg, type_name="ZoneInfo", hint=hint)
     return zone.key
 
 
@@ -263,7 +261,7 @@ def read_bytearray(payload: object) -> bytearray:
 
 def read_bare_datetime(payload: object) -> datetime:
     """Return the aware time that bare text stands for in a slot of its type."""
-    return datetime.fromisoformat(_match(_AWARE, payload, "a time with an offset"))
+    return _parse(datetime, _match(_AWARE, payload, "a time with an offset"))
 
 
 def read_bare_uuid(payload: object) -> UUID:
@@ -284,7 +282,7 @@ def _match(pattern: re.Pattern[str], payload: object, what: str) -> str:
 
 def _read_datetime(out: Wire) -> datetime:
     text = _match(_ISO, out["$datetime"], "a date and time")
-    return _place(datetime.fromisoformat(text), out)
+    return _place(_parse(datetime, text), out)
 
 
 def _read_time(out: Wire) -> time:
@@ -296,6 +294,22 @@ def _read_time(out: Wire) -> time:
 T = TypeVar("T", datetime, time)
 
 
+def _parse(cls: type[T], text: str) -> T:
+    value = cls.fromisoformat(text)
+    found = _FINE_OFFSET.search(text)
+    if found is None:
+        return value
+    # Python 3.11 takes an offset of less than a second for none.
+    sign, hours, minutes, seconds, micros = found.groups()
+    offset = timedelta(
+        hours=int(hours),
+        minutes=int(minutes),
+        seconds=int(seconds),
+        microseconds=int(micros),
+    )
+    return value.replace(tzinfo=timezone(-offset if sign == "-" else offset))
+
+
 def _place(value: T, out: Wire) -> T:
     """Give *value* the zone, zone name and fold that its marker names."""
     if "zone" in out:
@@ -303,7 +317,7 @@ def _place(value: T, out: Wire) -> T:
             malformed("a time has either an offset or a zone", out["zone"])
         value = value.replace(tzinfo=read_zone(out["zone"]))
     if "name" in out:
-        offset, name = value.utcoffset(), out["name"]
+        offset, name = value.utcoffset(), _name(out["name"])
         if offset is None or type(name) is not str or "zone" in out:
             malformed("only an offset can have a name", name)
         value = value.replace(tzinfo=timezone(offset, name))
@@ -312,6 +326,13 @@ def _place(value: T, out: Wire) -> T:
             malformed("fold needs 1", out["fold"])
         value = value.replace(fold=1)
     return value
+
+
+def _name(payload: Any) -> object:
+    """Return the text that stands bare or in a ``$str``."""
+    if type(payload) is dict and payload.keys() == {"$str"}:
+        return read_str(payload["$str"])
+    return payload
 
 
 def read_zone(payload: object) -> zoneinfo.ZoneInfo:
@@ -355,9 +376,7 @@ def _part(value: object) -> float:
 
 
 def _read_path(out: Wire) -> PurePath:
-    kind, text = out.get("kind"), out["$path"]
-    if type(text) is dict and text.keys() == {"$str"}:
-        text = read_str(text["$str"])
+    kind, text = out.get("kind"), _name(out["$path"])
     if type(kind) is not str or kind not in _PATHS or type(text) is not str:
         malformed("$path needs text and a known kind", kind)
     if issubclass(_PATHS[kind], Path) and not isinstance(Path(), _PATHS[kind]):

@@ -28,13 +28,22 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC
 from math import isfinite
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from graphcodec._document import check_collisions
 from graphcodec._limits import NESTING, exceeded
 from graphcodec._live import refusal, type_name
 from graphcodec._paths import Step, excerpt, format_path
-from graphcodec._plain import FLAT, NOT_PLAIN, is_bare_key, is_text, levels, plain
+from graphcodec._plain import (
+    FLAT,
+    NOT_PLAIN,
+    is_bare_key,
+    is_text,
+    levels,
+    order_key,
+    plain,
+)
 from graphcodec._slots import Objects, OneOf
 from graphcodec._unknown import Kept, OpaqueNode, Shared
 from graphcodec._values import (
@@ -216,8 +225,10 @@ class WriteCall:
         if self.memo[key] is None:
             msg = f"a {type_name(type(obj))} contains itself, and references are off"
             raise CyclicGraphError(msg, type_name=type_name(type(obj)))
-        del self.memo[key]
+        written = self.memo.pop(key)
         self._repeated()
+        if isinstance(obj, Reader):
+            return self.reader(obj, written["tag"].partition(":")[0], level)
         found: Any = self.walk(obj, level, {}, {}, "")
         return found  # type: ignore[no-any-return]
 
@@ -230,9 +241,7 @@ class WriteCall:
     def _number(self, key: Key) -> int:
         number = self.numbers[key] = len(self.references)
         if number >= self._limits.max_nodes:
-            most = self._limits.max_nodes
-            msg = f"more than {most} objects are shared or deep (max_nodes)"
-            raise LimitExceededError(msg, limit="max_nodes", value=most)
+            raise exceeded("max_nodes", self._limits.max_nodes, number + 1)
         self.references.append({"$type": "$ref", "n": number})
         self.nodes.append(None)
         return number
@@ -411,7 +420,7 @@ class WriteCall:
         listed: list[object] = []
         for key, item in pairs:
             pair: list[object] = [None, None]
-            self.steps.append(excerpt(key))
+            self.steps.append(key if type(key) is str else excerpt(key))
             pair[0] = self.walk(key, level + 3, slot, pair, 0)
             pair[1] = self.walk(item, level + 3, slot, pair, 1)
             self.steps.pop()
@@ -440,9 +449,10 @@ class WriteCall:
         if self._canonical is not None and len(members) > 1:
             members.sort(key=self._canonical)
             return members
-        if all(type(member) in (str, int, bytes, bool, float) for member in members):
-            members.sort(key=lambda member: (type(member).__name__, repr(member)))
-        return members
+        pairs = [(order_key(member), member) for member in members]
+        if all(key is not None for key, _ in pairs):
+            pairs.sort(key=itemgetter(0))
+        return [member for _, member in pairs]
 
     # What generated functions call for a value that is not the usual one
 

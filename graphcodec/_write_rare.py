@@ -100,7 +100,7 @@ class RareWriter:
         check_collisions(value)
         listed: list[object] = []
         for key, item in pairs:
-            step = excerpt(key)
+            step = key if type(key) is str else excerpt(key)
             written = self._placed(step, slot.key, key, family, level + 3)
             self._call.hashed.append(written)
             listed.append(

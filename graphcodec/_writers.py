@@ -72,7 +72,9 @@ class WriteProgram:
         if found is None:
             shape = self.registry.shape(cls)
             if shape is not None and shape.kind != "enum":
-                found = self._compile(shape)
+                with self.space.together():
+                    self._compile(shape)
+                found = self.writers[cls]
         return found
 
     def shape_of(self, tag: str) -> Shape | None:
@@ -86,24 +88,26 @@ class WriteProgram:
     def function_name(self, cls: type) -> str | None:
         """Return the name that the function for *cls* has in generated source."""
         shape = self.registry.shape(cls)
-        if shape is None or self.writer(cls) is None:
+        if shape is None or shape.kind == "enum":
             return None
+        if cls not in self.writers:
+            self._compile(shape)
         return self._name(shape)
 
     def _name(self, shape: Shape) -> str:
         return f"write_{self.space.name(shape, 'shape')}"
 
-    def _compile(self, shape: Shape) -> Write:
+    def _compile(self, shape: Shape) -> None:
         name = self._name(shape)
-        names = self.space.names
-        # A class may refer to itself: its name is known before there is a function.
-        self.writers[shape.cls] = _by_name(names, name)
-        source = _Function(self, shape).source(name)
-        self.space.compile(shape.mark.tag, source)
-        function: Write = names[name]
-        self.writers[shape.cls] = function
-        self._by_tag[shape.mark.tag] = shape
-        return function
+
+        def publish() -> None:
+            self.writers[shape.cls] = self.space.names[name]
+            self._by_tag[shape.mark.tag] = shape
+
+        # A class may refer to itself: its name counts before there is a function.
+        if self.space.begin(name, publish):
+            source = _Function(self, shape).source(name)
+            self.space.compile(shape.mark.tag, source)
 
     def place(self, slot: Slot, family: str) -> Write:
         """Return the function that writes any value of *slot*.
@@ -113,22 +117,17 @@ class WriteProgram:
             family: The family of the readers in it.
         """
         name = f"{family}_{self.space.name(slot, 'slot')}"
-        if name not in self.space.names:
+        if name in self.space.names:
+            function: Write = self.space.names[name]
+            return function
+        with self.space.together():
             value = _Expressions(self, family).value(slot, "v", "v", 0)
             source = (
                 f"def {name}(v, w, level):\n    times = w.times\n    return {value}\n"
             )
             self.space.compile(name, source)
-        function: Write = self.space.names[name]
-        return function
-
-
-def _by_name(names: dict[str, Any], name: str) -> Write:
-    def write(obj: Any, call: WriteCall, level: int) -> Wire:
-        out: Wire = names[name](obj, call, level)
-        return out
-
-    return write
+            made: Write = self.space.names[name]
+            return made
 
 
 class _Expressions:

@@ -90,6 +90,14 @@ class GraphCodecError(Exception):
     """
 
     code: ClassVar[str] = "E_GRAPHCODEC"
+    message: str
+    path: str
+    hint: str
+    tag: str | None
+    type_name: str | None
+    limit: str | None
+    value: object
+    alias: str | None
 
     def __init__(
         self,

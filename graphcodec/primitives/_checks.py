@@ -350,7 +350,7 @@ def excerpt(value: object) -> str:
         return name
     try:
         return _cut(repr(value))
-    except AttributeError:
+    except (AttributeError, TypeError):
         # Within a cycle, decoding may still owe this object its fields.
         return name
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, BinaryIO, ClassVar, Final, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, BinaryIO, Final, Literal, TypeAlias, cast
 
 from graphcodec.errors import (
     InvalidValueError,

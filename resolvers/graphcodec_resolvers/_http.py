@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from functools import cache, partial
-from typing import TYPE_CHECKING, BinaryIO, ClassVar, Final, Self
+from typing import TYPE_CHECKING, BinaryIO, Final, Self
 
 from graphcodec.errors import (
     HandleError,

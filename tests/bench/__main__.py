@@ -11,6 +11,7 @@ import statistics
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 
 import graphcodec
 from graphcodec.testing import same_graph
@@ -25,7 +26,8 @@ def _seconds(job: Callable[[], object]) -> float:
 
 def ratio(job: Callable[[], object], other: Callable[[], object], rounds: int) -> float:
     """Return the median of *rounds* paired ratios of the times of two jobs."""
-    job(), other()
+    job()
+    other()
     return statistics.median(_seconds(job) / _seconds(other) for _ in range(rounds))
 
 
@@ -44,26 +46,26 @@ def measure(turns: int) -> list[tuple[str, float, float, float]]:
         if not same_graph(graph, codec.decode(data)):
             raise AssertionError(f"{name} changed the graph")
         encode = ratio(
-            lambda codec=codec: codec.encode(graph),
-            lambda: pickle.dumps(twin, protocol=5),
-            rounds,
+            partial(codec.encode, graph), partial(pickle.dumps, twin, 5), rounds
         )
         decode = ratio(
-            lambda codec=codec, data=data: codec.decode(data),
-            lambda: pickle.loads(pickled),
-            rounds,
+            partial(codec.decode, data), partial(pickle.loads, pickled), rounds
         )
         rows.append((name, encode, decode, len(data) / len(pickled)))
     return rows
 
 
+def _say(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
+
+
 def main(sizes: list[int]) -> None:
     """Print one table for the given numbers of turns."""
-    print("ratios against pickle protocol 5 of plain attrs classes, lower is better")
-    print(f"{'turns':>8} {'format':<8} {'encode':>8} {'decode':>8} {'bytes':>8}")
+    _say("ratios against pickle protocol 5 of plain attrs classes, lower is better")
+    _say(f"{'turns':>8} {'format':<8} {'encode':>8} {'decode':>8} {'bytes':>8}")
     for turns in sizes:
         for name, encode, decode, size in measure(turns):
-            print(f"{turns:>8} {name:<8} {encode:>8.2f} {decode:>8.2f} {size:>8.2f}")
+            _say(f"{turns:>8} {name:<8} {encode:>8.2f} {decode:>8.2f} {size:>8.2f}")
 
 
 if __name__ == "__main__":

@@ -133,7 +133,9 @@ def ours(turns: int) -> graphcodec.Conversation:
                     kind="image",
                     mime_type="image/png",
                     filename="chart.png",
-                    reader=graphcodec.BytesReader(b"\x89PNG" + turn.to_bytes(60, "big")),
+                    reader=graphcodec.BytesReader(
+                        b"\x89PNG" + turn.to_bytes(60, "big")
+                    ),
                 ),
             )
         items += [
