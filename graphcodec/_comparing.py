@@ -17,7 +17,7 @@ from datetime import datetime, time
 from decimal import Decimal
 from typing import Any, Final, TypeAlias
 
-from graphcodec._graph import object_fields
+from graphcodec._layouts import object_fields
 from graphcodec._live import type_name
 from graphcodec._paths import Step, excerpt
 from graphcodec._slots import SCALARS

@@ -14,7 +14,8 @@ from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from graphcodec._makers import Again
-from graphcodec._marks import IN_DICT, Mark
+from graphcodec._making import make
+from graphcodec._marks import Mark
 from graphcodec._paths import excerpt
 from graphcodec._pieces import ATOMS
 from graphcodec._shapes import Shape
@@ -151,20 +152,21 @@ class Evolving:
         unknown = {k: v for k, v in given.items() if k not in known}
         # Before the object is made: what is kept may refer to it.
         extra = self._extra(unknown, shape, kept)
-        out = self._construct(values, shape, node)
-        if extra:
-            self._keep(out, extra, shape)
-        return out
+        shell = None if node is None else self._call.shells.pop(node, None)
+        try:
+            return make(shape.cls, shape.layout, values, kept=extra, shell=shell)
+        except Exception as exc:  # a constructor may raise anything
+            raise self._call.invalid(exc, shape.cls) from exc
 
     def _extra(
         self,
         unknown: dict[str, object],
         shape: Shape,
         kept: dict[str, object] | None,
-    ) -> dict[str, object]:
-        """Return what is kept of the unknown fields."""
+    ) -> dict[str, object] | None:
+        """Return what is kept of the unknown fields, if anything is."""
         if not unknown or self._unknown_fields == "ignore":
-            return {}
+            return None
         name = next(iter(unknown))
         if self._unknown_fields == "raise" or shape.extra is None:
             why = "" if shape.extra else ", and its class has no place to keep one"
@@ -174,43 +176,6 @@ class Evolving:
         if kept is not None:
             return {key: kept.get(key, value) for key, value in unknown.items()}
         return {key: self.kept(value) for key, value in unknown.items()}
-
-    def _construct(self, values: Wire, shape: Shape, node: int | None) -> Any:
-        cls: Any = shape.cls
-        shell = None if node is None else self._call.shells.pop(node, None)
-        table = {
-            item.argument: values[item.name]
-            for item in shape.fields
-            if item.argument is not None and item.name in values
-        }
-        try:
-            out = self._made(cls, shape.kind, table, shell)
-        except Exception as exc:  # a constructor may raise anything
-            raise self._call.invalid(exc, cls) from exc
-        for item in shape.fields:
-            if item.argument is None and item.name in values:
-                object.__setattr__(out, item.name, values[item.name])
-        return out
-
-    def _made(self, cls: Any, kind: str, table: Any, shell: Any) -> Any:
-        match kind:
-            case "pydantic":
-                return self._call.validated(cls, table, shell)
-            case "struct":
-                return self._call.struct(cls, table)
-            case _ if shell is None:
-                return cls(**table)
-            case _:
-                cls.__init__(shell, **table)
-                return shell
-
-    def _keep(self, out: Any, extra: dict[str, object], shape: Shape) -> None:
-        if shape.extra == IN_DICT:
-            out.__dict__[IN_DICT] = extra
-        elif shape.kind == "pydantic":
-            out.__pydantic_extra__.update(extra)
-        else:
-            object.__setattr__(out, shape.extra or "", extra)
 
     def opaque(self, wire: Wire, node: int | None = None) -> OpaqueNode:
         """Return the stand-in for an object whose class is not known.

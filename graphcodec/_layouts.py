@@ -1,8 +1,9 @@
-"""How an object is taken apart and made again, without a registry.
+"""How an object is taken apart and made again, whatever class it is of.
 
-The codec reads the classes that are registered with it into a `Shape`. What moves
-readers about meets objects of any class, needs no annotations and must not refuse one,
-so it asks for less: the parts of an object, and what its constructor calls them.
+Attrs classes, dataclasses, pydantic models and msgspec Structs are read into the same
+`Layout`: the fields, what the constructor calls them, where unknown ones are kept. The
+codec adds tags and annotations to it (`graphcodec._shapes`); what compares graphs and
+moves readers about needs no more than this, and must not refuse a class.
 """
 
 from __future__ import annotations
@@ -13,15 +14,18 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
 
 import attrs
+import msgspec
 
 from graphcodec._marks import EXTRA, IN_DICT, SKIP
 from graphcodec._unknown import Kept, OpaqueNode, Shared
 from graphcodec.readers._contracts import Reader
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
-Kind: TypeAlias = Literal["attrs", "dataclass", "pydantic", "struct", "custom", "leaf"]
+Kind: TypeAlias = Literal[
+    "attrs", "dataclass", "pydantic", "struct", "enum", "custom", "leaf"
+]
 
 
 @attrs.frozen
@@ -32,28 +36,32 @@ class Part:
         key: The key on the wire; None where the wire has the value without one.
         name: The attribute.
         argument: The constructor's keyword; None for a field that is set afterwards.
+        required: Whether it has no default.
     """
 
     key: str | None
     name: str
     argument: str | None
+    required: bool = False
 
 
 @attrs.frozen(kw_only=True)
 class Layout:
-    """One class, as far as it takes to replace something inside an instance.
+    """One class, as far as it takes to make an instance again.
 
     Attributes:
         kind: What made the class; ``leaf`` if there is nothing to look into.
         parts: Its fields in the order of their declaration.
         extra: The attribute, or the key in ``__dict__``, that keeps unknown fields.
         mutable: Whether an instance can exist before its fields do.
+        skipped: Attributes that are no data, with the value they start with.
     """
 
     kind: Kind
     parts: tuple[Part, ...] = ()
     extra: str | None = None
     mutable: bool = False
+    skipped: Mapping[str, object] = attrs.field(factory=dict[str, object])
 
 
 _LEAF: Final = Layout(kind="leaf")
@@ -70,7 +78,7 @@ def _layout_of(cls: Any) -> Layout:
     if getattr(cls, "__graphcodec_live__", False):
         # Made again, it would be another one than those who wait for it hold.
         return _LEAF
-    if "__graphcodec_encode__" in vars(cls) and hasattr(cls, "__graphcodec_decode__"):
+    if hasattr(cls, "__graphcodec_encode__") and hasattr(cls, "__graphcodec_decode__"):
         return Layout(kind="custom")
     for test, read in _KINDS:
         if test(cls):
@@ -106,49 +114,86 @@ _BARE: Final[Mapping[type, str]] = {
 """The fields of our own classes that the wire holds without a key."""
 
 
+def object_fields(obj: object) -> Iterator[tuple[str, object]]:
+    """Yield the name and value of each data field of *obj* that is set.
+
+    Args:
+        obj: Anything; what is no object with fields has none.
+    """
+    layout = layout_of(type(obj))
+    for part in layout.parts:
+        value = getattr(obj, part.name, _UNSET)
+        if value is not _UNSET:
+            yield part.key or part.name, value
+    yield from (kept_fields(obj, layout) or {}).items()
+
+
+_UNSET: Final = object()
+
+
 def _attrs(cls: Any) -> Layout:
     parts: list[Part] = []
+    skipped: dict[str, object] = {}
     extra = None
     for item in attrs.fields(cls):
         role = item.metadata.get("graphcodec")
         if role == EXTRA:
             extra = item.name
-        elif role != SKIP:
-            alias = item.alias or item.name
-            key = item.metadata.get("graphcodec_key", alias)
-            bare = _BARE.get(cls) == item.name
-            parts.append(
-                Part(None if bare else key, item.name, alias if item.init else None)
-            )
+        elif role == SKIP:
+            skipped[item.name] = item.default
+        else:
+            parts.append(_attrs_part(cls, item))
     return Layout(
         kind="attrs",
         parts=tuple(parts),
         extra=extra or _dict_place(cls),
-        mutable=not attrs.inspect(cls).is_frozen and _is_made_plainly(cls),
+        mutable=not attrs.inspect(cls).is_frozen and is_made_plainly(cls),
+        skipped=skipped,
+    )
+
+
+def _attrs_part(cls: type, item: attrs.Attribute[object]) -> Part:
+    alias = item.alias or item.name
+    bare = _BARE.get(cls) == item.name
+    return Part(
+        key=None if bare else item.metadata.get("graphcodec_key", alias),
+        name=item.name,
+        argument=alias if item.init else None,
+        required=item.init and item.default is attrs.NOTHING,
     )
 
 
 def _dataclass(cls: Any) -> Layout:
     parts: list[Part] = []
+    skipped: dict[str, object] = {}
     extra = None
     for item in dataclasses.fields(cls):
         role = item.metadata.get("graphcodec")
         if role == EXTRA:
             extra = item.name
-        elif role != SKIP:
-            parts.append(Part(item.name, item.name, item.name if item.init else None))
+        elif role == SKIP:
+            skipped[item.name] = item.default
+        else:
+            missing = item.default is item.default_factory is dataclasses.MISSING
+            argument = item.name if item.init else None
+            required = item.init and missing
+            parts.append(Part(item.name, item.name, argument, required))
     return Layout(
         kind="dataclass",
         parts=tuple(parts),
         extra=extra or _dict_place(cls),
-        mutable=not cls.__dataclass_params__.frozen and _is_made_plainly(cls),
+        mutable=not cls.__dataclass_params__.frozen and is_made_plainly(cls),
+        skipped=skipped,
     )
 
 
 def _pydantic(cls: Any) -> Layout:
     return Layout(
         kind="pydantic",
-        parts=tuple(Part(name, name, name) for name in cls.model_fields),
+        parts=tuple(
+            Part(name, name, name, info.is_required())
+            for name, info in cls.model_fields.items()
+        ),
         extra=(
             "__pydantic_extra__" if cls.model_config.get("extra") == "allow" else None
         ),
@@ -157,7 +202,10 @@ def _pydantic(cls: Any) -> Layout:
 
 
 def _struct(cls: Any) -> Layout:
-    parts = tuple(Part(name, name, name) for name in cls.__struct_fields__)
+    parts = tuple(
+        Part(item.name, item.name, item.name, item.required)
+        for item in msgspec.structs.fields(cls)
+    )
     return Layout(kind="struct", parts=parts)
 
 
@@ -165,7 +213,8 @@ def _dict_place(cls: type) -> str | None:
     return IN_DICT if cls.__dictoffset__ else None
 
 
-def _is_made_plainly(cls: type) -> bool:
+def is_made_plainly(cls: type) -> bool:
+    """Say whether making an instance of *cls* runs no code of its own."""
     new: object = cls.__new__
     return new is object.__new__
 

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from graphcodec._live import type_name
+from graphcodec._making import make_model, make_struct
 from graphcodec._marks import IN_DICT
 from graphcodec._shapes import Field, Shape
 from graphcodec._slots import (
@@ -77,6 +78,8 @@ class ReadProgram:
             put=object.__setattr__,
             Unready=Unready,
             OpaqueOwner=OpaqueOwner,
+            make_model=make_model,
+            make_struct=make_struct,
         )
 
     def reader(self, tag: str) -> Read | None:
@@ -280,8 +283,8 @@ class _Expressions:
 
 
 _CALLS: Final = {
-    "pydantic": "r.validated({cls}, {table}, shell)",
-    "struct": "r.struct({cls}, {table})",
+    "pydantic": "make_model({cls}, {table}, shell)",
+    "struct": "make_struct({cls}, {table})",
 }
 
 
@@ -396,7 +399,7 @@ class _Function(_Expressions):
         fields = [(item.name, f"f{i}") for i, item in enumerate(self._shape.fields)]
         skipped = [
             (name, self._name(value, "default") if value is not None else "None")
-            for name, value in self._shape.skipped.items()
+            for name, value in self._shape.layout.skipped.items()
         ]
         extra = self._shape.extra
         if extra is None or extra == IN_DICT:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from graphcodec._marks import IN_DICT
+from graphcodec._shapes import struct_checks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,8 +41,13 @@ def make(
         for part in layout.parts
         if part.argument is not None and part.name in values
     }
-    call = _validated if layout.kind == "pydantic" else _constructed
-    made = call(cls, table, shell)
+    match layout.kind:
+        case "pydantic":
+            made = make_model(cls, table, shell)
+        case "struct":
+            made = make_struct(cls, table)
+        case _:
+            made = _constructed(cls, table, shell)
     for part in layout.parts:
         if part.argument is None and part.name in values:
             object.__setattr__(made, part.name, values[part.name])
@@ -56,11 +64,39 @@ def _constructed(cls: Any, table: dict[str, object], shell: Any) -> object:
     return shell
 
 
-def _validated(cls: Any, table: dict[str, object], shell: Any) -> object:
+def make_model(cls: Any, table: dict[str, Any], shell: Any = None) -> object:
+    """Return a pydantic model, made by its own validation.
+
+    Args:
+        cls: The model.
+        table: The values of its fields.
+        shell: An empty instance to use.
+    """
     made: object = cls.__new__(cls) if shell is None else shell
-    cls.__pydantic_validator__.validate_python(
-        table, self_instance=made, by_alias=False, by_name=True
-    )
+    validator = cls.__pydantic_validator__
+    if cls.__pydantic_root_model__:
+        validator.validate_python(table["root"], self_instance=made)
+    else:
+        validator.validate_python(
+            table, self_instance=made, by_alias=False, by_name=True
+        )
+    return made
+
+
+def make_struct(cls: Any, table: dict[str, Any]) -> object:
+    """Return a msgspec Struct, whose constructor checks nothing by itself.
+
+    What msgspec knows is checked, and its constraints with it; objects in it have been
+    checked already, by their own classes.
+
+    Args:
+        cls: The Struct.
+        table: The values of its fields.
+    """
+    for name, annotation in struct_checks(cls):
+        if name in table:
+            table[name] = msgspec.convert(table[name], annotation)
+    made: object = cls(**table)
     return made
 
 

@@ -22,8 +22,6 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Final
 
-import msgspec
-
 from graphcodec._document import Sizes, check_collisions
 from graphcodec._evolving import Evolving
 from graphcodec._limits import exceeded
@@ -41,7 +39,6 @@ from graphcodec._pieces import (
 )
 from graphcodec._rare_slots import RareSlots, Times
 from graphcodec._registry import loaded_class
-from graphcodec._shapes import struct_checks
 from graphcodec._slots import ANYTHING, Member, Objects, OneOf, Slot, describe
 from graphcodec._unknown import OpaqueNode
 from graphcodec._values import MARKERS, Wire, malformed, read_marker
@@ -573,30 +570,6 @@ class ReadCall:
         msg = f"{name} refuses its data: {type(exc).__name__}: {short(exc)}"
         path = getattr(exc, "path", "")
         return UndecodableValueError(msg, type_name=name, path=path)
-
-    def validated(self, cls: Any, table: Wire, shell: Any) -> object:
-        """Return a pydantic model, made by its own validation."""
-        target = cls.__new__(cls) if shell is None else shell
-        if cls.__pydantic_root_model__:
-            cls.__pydantic_validator__.validate_python(
-                table["root"], self_instance=target
-            )
-            return target
-        cls.__pydantic_validator__.validate_python(
-            table, self_instance=target, by_alias=False, by_name=True
-        )
-        return target
-
-    def struct(self, cls: Any, table: Wire) -> object:
-        """Return a msgspec Struct, whose constructor checks nothing by itself.
-
-        What msgspec knows is checked, and its constraints with it; objects in it have
-        been checked already, by their own classes.
-        """
-        for name, annotation in struct_checks(cls):
-            if name in table:
-                table[name] = msgspec.convert(table[name], annotation)
-        return cls(**table)
 
     # The path, in the careful build
 

@@ -16,18 +16,18 @@ import enum
 import sys
 import typing
 from collections import ChainMap, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from functools import lru_cache
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final
 from uuid import UUID
 
 import attrs
-import msgspec
 
+from graphcodec._layouts import Kind, Layout, is_made_plainly, layout_of
 from graphcodec._live import type_name
-from graphcodec._marks import EXTRA, IN_DICT, SKIP, Mark
+from graphcodec._marks import Mark
 from graphcodec._slots import (
     UNTYPED,
     Choice,
@@ -43,12 +43,10 @@ from graphcodec._slots import (
 )
 from graphcodec.errors import InvalidValueError
 
-Kind: TypeAlias = Literal["attrs", "dataclass", "pydantic", "struct", "enum", "custom"]
-
 
 @attrs.frozen(kw_only=True)
 class Field:
-    """One field of a class.
+    """One field of a class: a part of its layout, and what may stand there.
 
     Attributes:
         name: The attribute.
@@ -72,14 +70,10 @@ class Shape:
     Attributes:
         cls: The class.
         mark: Its tag and versions.
-        kind: What made it.
+        layout: How an instance is taken apart and made.
         fields: Its fields in the order of their declaration.
-        extra: The attribute that keeps unknown fields; `IN_DICT` if that is a key in
-            ``__dict__``; None if there is no place.
-        mutable: Whether an instance can exist before its fields do.
         direct: Whether an instance may be made by setting its slots.
         checked: Whether one function verifies all that the slots say, and more.
-        skipped: Attributes that are no data, with the value they start with.
         family: The family of its readers.
         encode: A function that gives the value to write, for a class with its own.
         decode: A function that takes that value back.
@@ -87,16 +81,28 @@ class Shape:
 
     cls: type
     mark: Mark
-    kind: Kind
+    layout: Layout
     fields: tuple[Field, ...] = ()
-    extra: str | None = None
-    mutable: bool = False
     direct: bool = False
     checked: bool = False
-    skipped: Mapping[str, object] = attrs.field(factory=dict[str, object])
     family: str = "media"
     encode: Callable[[Any], object] | None = None
     decode: Callable[[Any], object] | None = None
+
+    @property
+    def kind(self) -> Kind:
+        """What made the class."""
+        return self.layout.kind
+
+    @property
+    def extra(self) -> str | None:
+        """Where an instance keeps unknown fields."""
+        return self.layout.extra
+
+    @property
+    def mutable(self) -> bool:
+        """Whether an instance can exist before its fields do."""
+        return self.layout.mutable
 
 
 def shape_of(
@@ -123,14 +129,15 @@ def shape_of(
         InvalidValueError: If the class can't be read, with the reason.
     """
     if encode is not None and decode is not None:
-        return Shape(cls=cls, mark=mark, kind="custom", encode=encode, decode=decode)
+        own = Layout(kind="custom")
+        return Shape(cls=cls, mark=mark, layout=own, encode=encode, decode=decode)
     if hasattr(cls, "__graphcodec_encode__"):
         return _protocol(cls, mark)
     if issubclass(cls, enum.Enum):
-        return Shape(cls=cls, mark=mark, kind="enum")
-    for test, read in _KINDS:
-        if test(cls):
-            return read(cls, mark, _Hints(cls, is_object, names))
+        return Shape(cls=cls, mark=mark, layout=Layout(kind="enum"))
+    layout = layout_of(cls)
+    if layout.kind != "leaf":
+        return _from_layout(cls, mark, layout, _Hints(cls, is_object, names))
     msg = f"{type_name(cls)} is no class that graphcodec can read"
     hint = (
         "make it an attrs class or dataclass, or register(cls, tag, encode=, decode=)"
@@ -146,7 +153,7 @@ def _protocol(cls: type, mark: Mark) -> Shape:
     return Shape(
         cls=cls,
         mark=mark,
-        kind="custom",
+        layout=Layout(kind="custom"),
         encode=lambda obj: obj.__graphcodec_encode__(),
         decode=decode,
     )
@@ -183,54 +190,38 @@ def _resolve(cls: type, names: Mapping[str, object]) -> dict[str, object]:
         raise InvalidValueError(msg, type_name=type_name(cls), hint=hint) from None
 
 
-def _attrs(cls: type, mark: Mark, hints: _Hints) -> Shape:
-    props = attrs.inspect(cls)
-    fields: list[Field] = []
-    skipped: dict[str, object] = {}
-    extra = None
-    for attribute in attrs.fields(cls):
-        role = attribute.metadata.get("graphcodec")
-        if role == EXTRA:
-            extra = attribute.name
-        elif role == SKIP:
-            skipped[attribute.name] = attribute.default
-        else:
-            fields.append(_attrs_field(attribute, hints))
+def _from_layout(cls: Any, mark: Mark, layout: Layout, hints: _Hints) -> Shape:
+    refuse = _REFUSALS.get(layout.kind)
+    if refuse is not None:
+        refuse(cls, mark)
     checked = "__graphcodec_check__" in vars(cls)
+    direct = layout.kind == "attrs" and attrs.inspect(cls).is_slotted
     return Shape(
         cls=cls,
         mark=mark,
-        kind="attrs",
-        fields=tuple(fields),
-        extra=extra or _dict_place(cls),
-        mutable=not props.is_frozen and _has_plain_new(cls),
-        direct=props.is_slotted and (checked or _is_plain(cls, props)),
+        layout=layout,
+        fields=tuple(
+            Field(
+                name=part.name,
+                key=part.key or part.name,
+                slot=hints.slot(part.name),
+                argument=part.argument,
+                required=part.required,
+            )
+            for part in layout.parts
+        ),
+        direct=direct and (checked or _is_plain(cls)),
         checked=checked,
-        skipped=skipped,
         family=getattr(cls, "__graphcodec_family__", "media"),
     )
 
 
-def _attrs_field(attribute: attrs.Attribute[object], hints: _Hints) -> Field:
-    name = attribute.name
-    alias = attribute.alias or name
-    key = attribute.metadata.get("graphcodec_key", alias)
-    argument = alias if attribute.init else None
-    return Field(
-        name=name,
-        key=key,
-        slot=hints.slot(name),
-        argument=argument,
-        required=attribute.init and attribute.default is attrs.NOTHING,
-    )
-
-
-def _is_plain(cls: type, props: attrs.ClassProps) -> bool:
+def _is_plain(cls: Any) -> bool:
     """Say whether the constructor of *cls* does nothing but set its slots."""
     return (
         type(cls) is type
-        and props.added_init
-        and _has_plain_new(cls)
+        and attrs.inspect(cls).added_init
+        and is_made_plainly(cls)
         and not hasattr(cls, "__attrs_post_init__")
         and not hasattr(cls, "__attrs_pre_init__")
         and not hasattr(cls.__init_subclass__, "__func__")
@@ -254,40 +245,10 @@ def _all_slots(cls: type) -> set[str]:
     return found - {"__weakref__"}
 
 
-def _has_plain_new(cls: Any) -> bool:
-    return cls.__new__ is object.__new__
-
-
-def _dict_place(cls: type) -> str | None:
-    return IN_DICT if cls.__dictoffset__ else None
-
-
-def _dataclass(cls: type, mark: Mark, hints: _Hints) -> Shape:
-    fields: list[Field] = []
-    extra = None
-    skipped: dict[str, object] = {}
-    _refuse_init_vars(cls, mark)
+def _refuse_dataclass(cls: Any, mark: Mark) -> None:
     for item in dataclasses.fields(cls):
         _refuse_attrs_extra(item, cls)
-        role = item.metadata.get("graphcodec")
-        if role == EXTRA:
-            extra = item.name
-        elif role == SKIP:
-            skipped[item.name] = item.default
-        else:
-            fields.append(_dataclass_field(item, hints))
-    params: Any = vars(cls).get("__dataclass_params__")
-    frozen = params is None or params.frozen
-    return Shape(
-        cls=cls,
-        mark=mark,
-        kind="dataclass",
-        fields=tuple(fields),
-        extra=extra or _dict_place(cls),
-        mutable=not frozen and _has_plain_new(cls),
-        skipped=skipped,
-        family=getattr(cls, "__graphcodec_family__", "media"),
-    )
+    _refuse_init_vars(cls, mark)
 
 
 def _refuse_attrs_extra(item: dataclasses.Field[Any], cls: type) -> None:
@@ -298,17 +259,6 @@ def _refuse_attrs_extra(item: dataclasses.Field[Any], cls: type) -> None:
             " field(default_factory=dict, metadata={'graphcodec': 'extra'})"
         )
         raise InvalidValueError(msg, type_name=type_name(cls), hint=hint)
-
-
-def _dataclass_field(item: dataclasses.Field[Any], hints: _Hints) -> Field:
-    missing = item.default is item.default_factory is dataclasses.MISSING
-    return Field(
-        name=item.name,
-        key=item.name,
-        slot=hints.slot(item.name),
-        argument=item.name if item.init else None,
-        required=item.init and missing,
-    )
 
 
 def _refuse_init_vars(cls: type, mark: Mark) -> None:
@@ -324,52 +274,18 @@ def _refuse_init_vars(cls: type, mark: Mark) -> None:
                 )
 
 
-def _pydantic(cls: Any, mark: Mark, hints: _Hints) -> Shape:
+def _refuse_private_state(cls: Any, mark: Mark) -> None:
     if cls.__private_attributes__:
         names = ", ".join(sorted(cls.__private_attributes__))
         msg = f"{type_name(cls)} has private state ({names}), which is not kept"
         hint = "make it fields, or register(cls, tag, encode=, decode=)"
         raise InvalidValueError(msg, type_name=type_name(cls), tag=mark.tag, hint=hint)
-    fields = tuple(
-        Field(
-            name=name,
-            key=name,
-            slot=hints.slot(name),
-            argument=name,
-            required=info.is_required(),
-        )
-        for name, info in cls.model_fields.items()
-    )
-    allows = cls.model_config.get("extra") == "allow"
-    return Shape(
-        cls=cls,
-        mark=mark,
-        kind="pydantic",
-        fields=fields,
-        extra="__pydantic_extra__" if allows else None,
-        mutable=not cls.model_config.get("frozen"),
-        family=getattr(cls, "__graphcodec_family__", "media"),
-    )
 
 
-def _struct(cls: Any, mark: Mark, hints: _Hints) -> Shape:
-    fields = tuple(
-        Field(
-            name=item.name,
-            key=item.name,
-            slot=hints.slot(item.name),
-            argument=item.name,
-            required=item.required,
-        )
-        for item in msgspec.structs.fields(cls)
-    )
-    return Shape(
-        cls=cls,
-        mark=mark,
-        kind="struct",
-        fields=fields,
-        family=getattr(cls, "__graphcodec_family__", "media"),
-    )
+_REFUSALS: Final[Mapping[Kind, Callable[[Any, Mark], None]]] = {
+    "dataclass": _refuse_dataclass,
+    "pydantic": _refuse_private_state,
+}
 
 
 _KNOWN_TO_MSGSPEC: Final = frozenset(
@@ -423,28 +339,3 @@ def _is_checkable(slot: Slot) -> bool:
             return _is_checkable(key) and _is_checkable(value)
         case _:
             return False
-
-
-def _is_pydantic(cls: type) -> bool:
-    return hasattr(cls, "__pydantic_validator__") and hasattr(cls, "model_fields")
-
-
-# A pydantic model or Struct may look like a dataclass, but not the other way round.
-_KINDS: Final[tuple[tuple[Callable[[type], bool], Callable[..., Shape]], ...]] = (
-    (_is_pydantic, _pydantic),
-    (lambda cls: hasattr(cls, "__struct_fields__"), _struct),
-    (attrs.has, _attrs),
-    (dataclasses.is_dataclass, _dataclass),
-)
-
-
-def field_values(shape: Shape, obj: object) -> Iterator[tuple[Field, object]]:
-    """Yield each field of *obj* that is set, with its value.
-
-    Args:
-        shape: The shape of its class.
-        obj: An instance.
-    """
-    for item in shape.fields:
-        if hasattr(obj, item.name):
-            yield item, getattr(obj, item.name)

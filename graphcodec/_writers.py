@@ -51,6 +51,7 @@ class WriteProgram:
         self.hooks = hooks
         self.build: Build = build
         self.writers: dict[type, Write] = {}
+        self._names: dict[type, str] = {}
         self._by_tag: dict[str, Shape] = {}
         self.space = Namespace(f"{build} write")
         self.space.names.update(
@@ -87,27 +88,27 @@ class WriteProgram:
 
     def function_name(self, cls: type) -> str | None:
         """Return the name that the function for *cls* has in generated source."""
+        known = self._names.get(cls)
+        if known is not None:
+            return known
         shape = self.registry.shape(cls)
         if shape is None or shape.kind == "enum":
             return None
-        if cls not in self.writers:
-            self._compile(shape)
-        return self._name(shape)
+        return self._compile(shape)
 
-    def _name(self, shape: Shape) -> str:
-        return f"write_{self.space.name(shape, 'shape')}"
-
-    def _compile(self, shape: Shape) -> None:
-        name = self._name(shape)
+    def _compile(self, shape: Shape) -> str:
+        name = f"write_{self.space.name(shape, 'shape')}"
 
         def publish() -> None:
             self.writers[shape.cls] = self.space.names[name]
+            self._names[shape.cls] = name
             self._by_tag[shape.mark.tag] = shape
 
         # A class may refer to itself: its name counts before there is a function.
         if self.space.begin(name, publish):
             source = _Function(self, shape).source(name)
             self.space.compile(shape.mark.tag, source)
+        return name
 
     def place(self, slot: Slot, family: str) -> Write:
         """Return the function that writes any value of *slot*.
