@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from math import isfinite
 from typing import Any, Final, TypeAlias
 
@@ -16,7 +16,6 @@ from graphcodec._values import LEAST_INT, MOST_INT, write_text
 
 FLAT: Final = frozenset({str, bool, type(None)})
 NOT_PLAIN: Final = object()
-# From this length on it pays to look at the types of all items before the items.
 _LONG: Final = 8
 
 
@@ -55,18 +54,17 @@ def plain(value: Any, room: int, seen: set[int] | None, careful: bool) -> Any:  
     if room <= 0:
         return NOT_PLAIN
     out = value.copy()
-    if type(out) is dict:
-        for key in out:
+    is_map = type(out) is dict
+    # It pays to look at the types of many items before the items.
+    long = len(out) > _LONG and not is_map and not careful
+    if long and FLAT.issuperset(map(type, out)):
+        return out
+    for key, item in out.items() if is_map else enumerate(out):
+        if is_map:
             if type(key) is not str or ("$" in key and key[0] == "$"):
                 return NOT_PLAIN
             if careful and not is_text(key):
                 return NOT_PLAIN
-        entries: Iterable[tuple[Any, Any]] = out.items()
-    else:
-        if len(out) > _LONG and not careful and FLAT.issuperset(map(type, out)):
-            return out
-        entries = enumerate(out)
-    for key, item in entries:
         kind = type(item)
         if kind is str:
             if careful and not is_text(item):

@@ -71,6 +71,26 @@ class ReadCall:
         unknown_fields: ``keep``, ``ignore`` or ``raise``.
     """
 
+    # The generated functions ask for these all the time.
+    __slots__ = (
+        "_binary",
+        "_fillings",
+        "_limits",
+        "_nodes",
+        "_owners",
+        "_resolvers",
+        "_sizes",
+        "_wire",
+        "evolving",
+        "jobs",
+        "program",
+        "rare",
+        "settling",
+        "shells",
+        "steps",
+        "times",
+    )
+
     def __init__(
         self,
         program: ReadProgram,

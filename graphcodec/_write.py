@@ -85,6 +85,35 @@ _CONTAINERS: Final = frozenset({list, dict, tuple, set, frozenset, deque})
 class WriteCall:
     """The state of one walk; nothing of it outlives the call."""
 
+    # The generated functions ask for these all the time.
+    __slots__ = (
+        "_base",
+        "_binary",
+        "_canonical",
+        "_containers",
+        "_keyed",
+        "_limits",
+        "_met",
+        "_moved",
+        "_repeats",
+        "_tree",
+        "_work",
+        "careful",
+        "hashed",
+        "keep",
+        "kept",
+        "memo",
+        "met",
+        "nodes",
+        "numbers",
+        "program",
+        "rare",
+        "references",
+        "steps",
+        "tangled",
+        "times",
+    )
+
     def __init__(
         self,
         program: WriteProgram,

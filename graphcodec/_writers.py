@@ -61,6 +61,7 @@ class WriteProgram:
             # Nobody changes these, so one of each will do.
             NO_ITEMS=[],
             NO_ENTRIES={},
+            written=self.writers.get,
         )
 
     def writer(self, cls: type) -> Write | None:
@@ -124,7 +125,8 @@ class WriteProgram:
         with self.space.together():
             value = _Expressions(self, family).value(slot, "v", "v", 0)
             source = (
-                f"def {name}(v, w, level):\n    times = w.times\n    return {value}\n"
+                f"def {name}(v, w, level):\n    times, time = w.times, None\n"
+                f"    return {value}\n"
             )
             self.space.compile(name, source)
             made: Write = self.space.names[name]
@@ -197,6 +199,7 @@ class _Expressions:
         return (
             f"({v} if type({source}) is str"
             f" else NO_ENTRIES if type({v}) is dict and not {v}"
+            f' else {{"$any": f({v}, w, {level} + 1)}} if (f := written(type({v})))'
             f" else w.untyped({v}, {level}))"
         )
 
@@ -224,7 +227,11 @@ class _Expressions:
             case "float":
                 return f"({v} if isfinite({v}) else w.as_float({v}))"
             case "datetime":
-                return f"(times.get(id({v})) or w.as_time({v}))"
+                # The times of one object are often one time.
+                return (
+                    f"(text if {v} is time else"
+                    f" (text := times.get(id(time := {v})) or w.as_time({v})))"
+                )
             case "bytes":
                 return f"w.as_bytes({v})"
             case _:
@@ -305,7 +312,7 @@ class _Function(_Expressions):
         timed = any("times" in entry for entry in entries)
         display = ["out = {", *(f"    {entry}," for entry in entries), "}"]
         body = [
-            *(["times = w.times"] if timed else []),
+            *(["times, time = w.times, None"] if timed else []),
             *(self._leaf(display) if self._is_leaf() else self._node(display)),
             "w.keep(o)",
             "return out",
