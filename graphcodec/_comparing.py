@@ -221,6 +221,9 @@ def _likeness(member: Any, depth: int = 3) -> object:
     Not the hash: two NaNs, alone or in a tuple, have different ones.
     """
     kind = type(member)
+    if kind is int:
+        # Not its text, which is slow and has a limit.
+        return kind, member
     if kind in SCALARS:
         return kind, repr(member)
     if kind is tuple and depth:

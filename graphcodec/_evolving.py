@@ -63,7 +63,7 @@ class Evolving:
             msg = f"{mark.tag} was written by a hook that this codec lacks"
             hint = "register the hook that reads it back with codec.converter"
             raise UndecodableValueError(msg, tag=mark.tag, hint=hint)
-        if version < mark.version and mark.upgrades:
+        if version < mark.version:
             return self._upgraded(wire, shape, version, node)
         given = {k: v for k, v in wire.items() if k not in ("$type", "$v")}
         return self._from_fields(given, shape, node)
@@ -81,10 +81,11 @@ class Evolving:
     ) -> Any:
         mark = shape.mark
         if version not in mark.upgrades:
-            oldest = min(mark.upgrades)
+            oldest = min(mark.upgrades, default=mark.version)
             written = f"{mark.tag} was written at version {version}"
-            msg = f"{written}; the upgrades start at {oldest}"
-            raise VersionError(msg, tag=mark.tag, value=version)
+            msg = f"{written}; this codec, at {mark.version}, reads them from {oldest}"
+            hint = "give the class an upgrade for each older version"
+            raise VersionError(msg, tag=mark.tag, value=version, hint=hint)
         if not self._call.program.careful:
             # Its fields are read twice, which the fast build does not allow for.
             raise Again
@@ -175,7 +176,13 @@ class Evolving:
             raise UndecodableValueError(msg, tag=shape.mark.tag, hint=hint)
         if kept is not None:
             return {key: kept.get(key, value) for key, value in unknown.items()}
-        return {key: self.kept(value) for key, value in unknown.items()}
+        return {key: self._kept_at(key, value) for key, value in unknown.items()}
+
+    def _kept_at(self, key: str, wire: object) -> object:
+        self._call.steps.append(key)
+        out = self.kept(wire)
+        self._call.steps.pop()
+        return out
 
     def opaque(self, wire: Wire, node: int | None = None) -> OpaqueNode:
         """Return the stand-in for an object whose class is not known.
@@ -188,7 +195,7 @@ class Evolving:
         if type(tag) is not str or type(version) is not int:
             malformed("an object needs a tag and a version", version)
         fields = {
-            key: self.kept(value)
+            key: self._kept_at(key, value)
             for key, value in wire.items()
             if key not in ("$type", "$v")
         }

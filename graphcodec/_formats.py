@@ -68,7 +68,7 @@ def read(data: bytes | bytearray | memoryview) -> dict[str, Any]:
         wire: object = _read_msgpack(data) if binary else _read_json(data)
     except RecursionError:
         msg = "the document nests deeper than the parser goes"
-        raise LimitExceededError(msg, limit="nesting") from None
+        raise LimitExceededError(msg, path="$", limit="nesting") from None
     except (msgspec.DecodeError, ValueError, TypeError) as exc:
         name = "MessagePack" if binary else "JSON"
         msg = f"this is no {name} document: {exc}"

@@ -440,7 +440,7 @@ def test_version_before_the_first_upgrade_is_refused() -> None:
     codec = Codec()
     codec.register(Now, "test.Late", version=4, upgrades={3: dict}, replace=True)
 
-    with pytest.raises(VersionError, match=r"version 2.*start at 3"):
+    with pytest.raises(VersionError, match=r"version 2.*reads them from 3"):
         read({"$type": "test.Late", "$v": 2, "b": 1}, codec=codec)
 
 
@@ -486,3 +486,17 @@ def test_document_read_by_an_older_reader_passes_through() -> None:
     assert NOWS.encode(NOWS.decode(proxy.encode(proxy.decode(data)))) == (
         NOWS.encode(NOWS.decode(data))
     )
+
+
+def test_older_version_needs_an_upgrade() -> None:
+    """A class at a later version without upgrades reads no older document."""
+
+    @encodable("test.Bumped", version=3)
+    @define
+    class Bumped:
+        a: int = 0
+
+    codec = Codec(types=[Bumped])
+
+    with pytest.raises(VersionError, match="version 1.*at 3"):
+        codec.decode('{"graphcodec":1,"root":{"$type":"test.Bumped","a":1}}')
