@@ -58,6 +58,7 @@ class Part(NamedTuple):
         place: Where it stands.
         soft: Whether the owner can exist before this piece does.
         sealed: Whether nothing inside is soft either, because the owner may copy it.
+        hashed: Whether it is a set member or a dict key.
     """
 
     step: Step | None
@@ -65,6 +66,7 @@ class Part(NamedTuple):
     place: Place
     soft: bool = False
     sealed: bool = False
+    hashed: bool = False
 
 
 def reference(value: object) -> int | None:
@@ -117,14 +119,17 @@ class Document:
                 items = value
                 if kind is deque and type(value) is dict:
                     items = value.get("$deque")
-                soft = kind in (list, deque)
-                return _listed(items, lambda _: item, soft=soft)
+                soft, hashed = kind in (list, deque), kind in (set, frozenset)
+                return _listed(items, lambda _: item, soft=soft, hashed=hashed)
             case Row(items=slots):
                 return _listed(value, lambda index: slots[index], most=len(slots))
             case Table(key=key, value=item):
                 return list(_table_parts(value, key, item))
             case OneOf(other=other) if other is not None:
                 return self.parts(value, other)
+            case _ if type(value) is dict and "$any" in value:
+                # What a user's hook made of a scalar.
+                return [Part(None, value["$any"], Inside.ANY, sealed=True)]
             case _:
                 known = type(value) is dict and "$type" in value
                 return list(self._object_parts(value)) if known else []
@@ -140,7 +145,8 @@ class Document:
             yield from _table_parts(value, Inside.ANY, Inside.ANY)
         elif marker := next((key for key in value if _step(key)[:1] == "$"), None):
             if marker in HARD_MARKERS:
-                yield from _listed(value[marker], lambda _: Inside.ANY)
+                hashed = marker != "$tuple"
+                yield from _listed(value[marker], lambda _: Inside.ANY, hashed=hashed)
             elif marker == "$deque":
                 yield from _listed(value[marker], lambda _: Inside.ANY, soft=True)
         else:
@@ -181,13 +187,16 @@ class Document:
             yield number, node, Inside.ANY
         yield None, self.root, Inside.ROOT
 
-    def edges(self, value: Any, place: Place, *, hard: bool = False) -> list[int]:
+    def edges(
+        self, value: Any, place: Place, *, hard: bool = False, hashed: bool = False
+    ) -> list[int]:
         """Return the numbers that *value* refers to, in the order of the document.
 
         Args:
             value: A node, or the root.
             place: Where it stands.
             hard: Leave out what may be filled in once *value* exists.
+            hashed: Leave out what is not in a set member or dict key.
         """
         found: list[int] = []
         stack: list[Part] = [Part(None, value, place)]
@@ -195,11 +204,14 @@ class Document:
             part = stack.pop()
             number = reference(part.value)
             if number is not None and _is_markup(part.place):
-                found.append(number)
+                if part.hashed or not hashed:
+                    found.append(number)
                 continue
             parts = self.parts(part.value, part.place)
             if part.sealed:
                 parts = [p._replace(soft=False, sealed=True) for p in parts]
+            if part.hashed:
+                parts = [p._replace(hashed=True) for p in parts]
             stack.extend(p for p in reversed(parts) if not (hard and p.soft))
         return found
 
@@ -260,12 +272,14 @@ def _listed(
     place: Callable[[int], Place],
     *,
     soft: bool = False,
+    hashed: bool = False,
     most: int | None = None,
 ) -> list[Part]:
     if type(value) is not list:
         return []
     return [
-        Part(index, item, place(index), soft) for index, item in enumerate(value[:most])
+        Part(index, item, place(index), soft, hashed=hashed)
+        for index, item in enumerate(value[:most])
     ]
 
 
@@ -279,7 +293,7 @@ def _table_parts(value: Any, key_place: Place, item_place: Place) -> Iterator[Pa
     elif type(pairs) is list:
         for index, pair in enumerate(pairs):
             if type(pair) is list and len(pair) == 2:  # noqa: PLR2004
-                yield Part(index, pair[0], key_place)
+                yield Part(index, pair[0], key_place, hashed=True)
                 yield Part(index, pair[1], item_place, soft=True)
 
 
@@ -337,6 +351,11 @@ def _check_parts(document: Document, limits: Limits) -> None:
         if type(text) is str and len(text) > limits.max_string:
             path = format_path(_steps(trail))
             raise exceeded("max_string", limits.max_string, len(text), path)
+        if kind is dict:
+            text = max((key for key in value if type(key) is str), key=len, default="")
+            if len(text) > limits.max_string:
+                path = format_path(_steps(trail))
+                raise exceeded("max_string", limits.max_string, len(text), path)
         longest = _longest(value) if kind in (list, dict) else 0
         if longest > limits.max_container:
             path = format_path(_steps(trail))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from contextlib import suppress
-from typing import Any, Final
+from typing import Any
 
 from graphcodec import _formats
 from graphcodec._conforming import fits
@@ -15,7 +15,7 @@ from graphcodec._document import Document, Sizes, check_limits
 from graphcodec._formats import Format
 from graphcodec._hooks import Hooks
 from graphcodec._limits import Limits, exceeded
-from graphcodec._makers import Again, OpaqueOwner, ReadProgram, Unready
+from graphcodec._makers import OpaqueOwner, ReadProgram
 from graphcodec._ordering import order_nodes
 from graphcodec._paths import format_path
 from graphcodec._read import ReadCall
@@ -37,18 +37,6 @@ from graphcodec.errors import (
     LimitExceededError,
     UndecodableValueError,
     UnencodableValueError,
-)
-
-# What the fast build may raise for data that only the careful build understands.
-_RETRIED: Final = (
-    GraphCodecError,
-    RecursionError,
-    RuntimeError,
-    UnicodeEncodeError,
-    OverflowError,
-    AttributeError,
-    TypeError,
-    KeyError,
 )
 
 
@@ -129,7 +117,7 @@ class Engine:
             program,
             self._limits,
             binary=format == "msgpack",
-            references=self._references,
+            tree=not self._references,
         )
         wire = self._document(obj, call)
         data = _formats.write(wire, format)
@@ -143,7 +131,7 @@ class Engine:
     def _document(self, obj: object, call: WriteCall) -> dict[str, Any]:
         try:
             wire = call.document(obj)
-            if not call.numbers:
+            if not call.nodes.numbers:
                 return self._sized(wire, call)
             if call.tangled:
                 return self._sized(self._ordered(wire, call), call)
@@ -168,10 +156,10 @@ class Engine:
 
     def _ordered(self, wire: dict[str, Any], call: WriteCall) -> dict[str, Any]:
         """Number the nodes of a deep or cyclic graph so that children come first."""
-        anyhow = _with_nodes(wire, call, list(range(len(call.references))))
+        anyhow = _with_nodes(wire, call, list(range(len(call.nodes.written))))
         order = order_nodes(Document(anyhow, call.program.shape_of))
         nodes = [anyhow["nodes"][number] for number in order]
-        call.renumber(order)
+        call.nodes.renumber(order)
         return {"graphcodec": 1, "nodes": nodes, "root": anyhow["root"]}
 
     def _sized(self, wire: dict[str, Any], call: WriteCall) -> dict[str, Any]:
@@ -224,8 +212,8 @@ class Engine:
         binary = _formats.is_binary(data)
         try:
             return self._reading(wire, programs.read, binary=binary).root(wire["root"])
-        except (*_RETRIED, Again, OpaqueOwner, Unready):
-            # It may have taken the parsed document apart.
+        except Exception:  # noqa: BLE001 - what it means, the careful build says
+            # The fast one may have taken the parsed document apart.
             return self._read_carefully(_formats.read(data), binary=binary)
 
     def _read_carefully(self, wire: dict[str, Any], *, binary: bool) -> object:
@@ -300,7 +288,7 @@ class Engine:
         if self.passes(obj):
             return obj
         program = self._current().write_carefully
-        call = WriteCall(program, self._limits, references=False)
+        call = WriteCall(program, self._limits, tree=True)
         try:
             if kind in SCALARS:
                 return program.place(Scalar(kind), "media")(obj, call, 1)

@@ -11,7 +11,8 @@ the version is older or newer, or the tag says nothing to this reader.
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
 
 from graphcodec._makers import Again
 from graphcodec._making import make
@@ -26,6 +27,15 @@ from graphcodec.errors import UndecodableValueError, VersionError
 
 if TYPE_CHECKING:
     from graphcodec._read import ReadCall
+
+
+_PLACES: Final[Mapping[str, str]] = {
+    "attrs": ", or declare a field with graphcodec.extra()",
+    "dataclass": (
+        ", or declare field(default_factory=dict, metadata={'graphcodec': 'extra'})"
+    ),
+    "pydantic": ", or let the model have extra='allow'",
+}
 
 
 class Evolving:
@@ -172,7 +182,9 @@ class Evolving:
         if self._unknown_fields == "raise" or shape.extra is None:
             why = "" if shape.extra else ", and its class has no place to keep one"
             msg = f"{shape.mark.tag} has the unknown field {excerpt(name)}{why}"
-            hint = "use unknown_fields='ignore', or declare one with graphcodec.extra()"
+            hint = "use unknown_fields='ignore'"
+            if shape.extra is None:
+                hint += _PLACES.get(shape.kind, "")
             raise UndecodableValueError(msg, tag=shape.mark.tag, hint=hint)
         if kept is not None:
             return {key: kept.get(key, value) for key, value in unknown.items()}

@@ -67,9 +67,26 @@ class CodecConverter(cattrs.Converter):
         return super().structure(obj, cl)
 
 
+def _decorator(
+    converter: CodecConverter,
+    name: str,
+    args: tuple[Any, ...],
+    register: Callable[[Any], Any],
+) -> Callable[[Any], Any]:
+    def decorate(hook: Any) -> Any:
+        out = register(hook)
+        converter.announce(name, (*args, hook), {})
+        return out
+
+    return decorate
+
+
 def _announcing(name: str) -> Callable[..., Any]:
     def register(self: CodecConverter, *args: Any, **kwargs: Any) -> Any:
         out = getattr(super(CodecConverter, self), name)(*args, **kwargs)
+        if "factory" in name and len(args) == 1 and not kwargs:
+            # Used as a decorator: the hook comes with the next call.
+            return _decorator(self, name, args, out)
         self.announce(name, args, kwargs)
         return out
 

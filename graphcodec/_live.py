@@ -10,6 +10,7 @@ import inspect
 import io
 import queue
 import socket
+import sys
 import threading
 import types
 from collections.abc import AsyncIterator, Iterator
@@ -23,6 +24,7 @@ from graphcodec.errors import (
 )
 
 _REGISTER: Final = "mark the class with @encodable, or give it to Codec(types=...)"
+_CONVERT: Final = "convert it to a value that can be written, such as a list or text"
 
 # The names of these types are not public; the objects are.
 _LOCKS: Final = (
@@ -36,6 +38,24 @@ _LOCKS: Final = (
     asyncio.Event,
     asyncio.Condition,
     asyncio.Semaphore,
+)
+
+# Whatever else these modules make is a lock, a loop, a pool or a connection.
+_PROCESS: Final = frozenset(
+    {
+        "_sqlite3",
+        "_ssl",
+        "_thread",
+        "asyncio",
+        "concurrent",
+        "multiprocessing",
+        "selectors",
+        "sqlite3",
+        "ssl",
+        "subprocess",
+        "threading",
+        "weakref",
+    }
 )
 
 _LIVE: Final[tuple[tuple[tuple[type, ...], str, str], ...]] = (
@@ -90,6 +110,10 @@ def refusal(value: object) -> UnencodableValueError:
         if isinstance(value, kinds):
             msg = reason.format(name)
             return GateNotEncodableError(msg, type_name=name, hint=hint)
+    if type(value).__module__.partition(".")[0] in _PROCESS:
+        msg = f"{with_article(name)} belongs to this process"
+        hint = "leave it out, and make a new one where the graph is decoded"
+        return GateNotEncodableError(msg, type_name=name, hint=hint)
     if isinstance(value, type):
         msg = f"the class {type_name(value)} is code, not data"
         return UnencodableValueError(msg, type_name=name, hint="encode its tag as text")
@@ -113,7 +137,13 @@ def _handler(value: object) -> str:
         case types.MethodType():
             owner = type_name(type(value.__self__))
             return f"the bound method {value.__name__} holds a live {owner}"
-        case types.BuiltinFunctionType():
+        case (
+            types.BuiltinFunctionType()
+            | types.MethodDescriptorType()
+            | types.WrapperDescriptorType()
+            | types.MethodWrapperType()
+            | types.ClassMethodDescriptorType()
+        ):
             return f"the native function {value.__name__} has no portable name"
         case types.FunctionType():
             return _function(value)
@@ -157,7 +187,9 @@ def _unregistered(value: object, name: str) -> UnencodableValueError:
             hint=f"convert it to a {builtin.__name__}, or {_REGISTER}",
         )
     else:
-        msg = f"there is no way to write a {name}"
+        msg = f"there is no way to write {with_article(name)}"
+        if cls.__module__.partition(".")[0] in sys.stdlib_module_names:
+            return UnencodableValueError(msg, type_name=name, hint=_CONVERT)
     return UnencodableValueError(msg, type_name=name, hint=_REGISTER)
 
 

@@ -41,7 +41,10 @@ def order_nodes(document: Document) -> list[int]:
         return document.edges(document.nodes[number], Inside.ANY, hard=True)
 
     reached = document.edges(document.root, Inside.ROOT)
-    order, _ = _children_first(reached, everything)
+    order, cycle = _children_first(reached, everything)
+    if cycle is None:
+        return order
+    _refuse_hashed(document, order, everything)
     ordered, cycle = _children_first(order, needed)
     if cycle is not None:
         # What is not known here may be mutable where it is.
@@ -50,6 +53,38 @@ def order_nodes(document: Document) -> list[int]:
     if cycle is not None:
         raise _cyclic(document, cycle)
     return ordered
+
+
+def _refuse_hashed(
+    document: Document, order: list[int], children: Callable[[int], list[int]]
+) -> None:
+    """Refuse a cycle through a set member or key: a hash needs all of an object."""
+    knots = _knots(order, children)
+    for number in order:
+        hashed = document.edges(document.nodes[number], Inside.ANY, hashed=True)
+        if any(knots[other] == knots[number] for other in hashed):
+            raise _cyclic(document, number)
+
+
+def _knots(order: list[int], children: Callable[[int], list[int]]) -> dict[int, int]:
+    """Return for each number one that all of its cycles have in common.
+
+    Kosaraju's algorithm: against the edges, and from the last in post-order, one
+    reaches just what lies on a common cycle.
+    """
+    parents: dict[int, list[int]] = {number: [] for number in order}
+    for number in order:
+        for child in children(number):
+            parents[child].append(number)
+    found: dict[int, int] = {}
+    for first in reversed(order):
+        stack = [first]
+        while stack:
+            number = stack.pop()
+            if number not in found:
+                found[number] = first
+                stack.extend(parents[number])
+    return found
 
 
 def _children_first(

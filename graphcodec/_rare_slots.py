@@ -245,7 +245,8 @@ class RareSlots:
                 keys.append(self._call.hashable(name))
             check_collisions(keys)
             for name, (_, item) in zip(keys, pairs, strict=True):
-                out[name] = self._placed(str(name), slot.value, item, family, soft=soft)
+                entry = self._placed(str(name), slot.value, item, family, soft=soft)
+                self._call.guarded(out.__setitem__, name, entry)
             if len(out) != len(pairs):
                 malformed("$dict needs distinct keys")
             return out

@@ -40,7 +40,7 @@ from graphcodec._pieces import (
 from graphcodec._rare_slots import RareSlots, Times
 from graphcodec._registry import loaded_class
 from graphcodec._slots import ANYTHING, Member, Objects, OneOf, Slot, describe
-from graphcodec._unknown import OpaqueNode
+from graphcodec._unknown import Kept, OpaqueNode
 from graphcodec._values import MARKERS, Wire, malformed, read_marker
 from graphcodec.errors import UndecodableValueError
 from graphcodec.readers._contracts import Reader, ReaderDescriptor
@@ -199,7 +199,7 @@ class ReadCall:
             return self._nodes[number]
         if not 0 <= number < len(self._wire):
             total = len(self._wire)
-            malformed(f"a reference needs a number from 0 to {total - 1}", number)
+            malformed(f"a reference to node {excerpt(number)}, of which there are {total}")
         return self._early(number)
 
     def _early(self, number: int) -> object:
@@ -381,7 +381,7 @@ class ReadCall:
         check_collisions(keys)
         for name, (_, value) in zip(keys, pairs, strict=True):
             self.steps.append(name if type(name) is str else excerpt(name))
-            out[name] = self.walk(value, soft)
+            self.guarded(out.__setitem__, name, self.walk(value, soft))
             self.steps.pop()
         if len(out) != len(pairs):
             malformed("$dict needs distinct keys")
@@ -392,8 +392,10 @@ class ReadCall:
             return self._enum(value)
         kinds: dict[str, type] = {"$tuple": tuple, "$set": set, "$frozenset": frozenset}
         kind = kinds.get(marker)
-        if kind is None or len(value) != 1:
-            malformed("expected a marker that stands alone", marker)
+        if kind is None:
+            malformed(f"there is no marker {excerpt(marker)}")
+        if len(value) != 1:
+            malformed(f"{marker} stands alone")
         wire = value[marker]
         if type(wire) is not list:
             malformed(f"{marker} needs a list", wire)
@@ -414,10 +416,23 @@ class ReadCall:
         for item in items:
             self.hashable(item)
         check_collisions(items)
-        out: set[object] | frozenset[object] = kind(items)
+        out: set[object] | frozenset[object] = self.guarded(kind, items)
         if len(out) != len(items):
             malformed(f"a {kind.__name__} needs distinct members")
         return out
+
+    def guarded(self, put: Callable[..., Any], *args: object) -> Any:
+        """Call what compares values that have one hash, which may raise anything.
+
+        Args:
+            put: Makes a set, or puts an entry into a dict.
+            args: Its arguments.
+        """
+        try:
+            return put(*args)
+        except Exception as exc:
+            msg = f"set members or dict keys can't be compared: {short(exc)}"
+            raise UndecodableValueError(msg) from exc
 
     def check_sizes(self, members: list[object]) -> None:
         """Refuse set members or dict keys that are too large to be hashed.
@@ -445,6 +460,8 @@ class ReadCall:
         tag = wire["$enum"]
         shape = self.program.registry.by_tag(tag) if type(tag) is str else None
         if shape is None or not issubclass(shape.cls, enum.Enum):
+            if shape is None and type(tag) is str and self.program.opaque:
+                return Kept(wire.copy())
             raise self._unknown_tag(tag)
         match wire:
             case {"name": str(name)} if len(wire) == 2:  # noqa: PLR2004
@@ -454,8 +471,8 @@ class ReadCall:
                 return self.rare.member(value, Member(shape.cls))
             case _:
                 pass
-        msg = f"{shape.mark.tag} has no such member"
-        return malformed(msg, wire.get("name", wire.get("value")))
+        shown = excerpt(wire.get("name", wire.get("value")))
+        return malformed(f"{shape.mark.tag} has no member {shown}")
 
     # Objects
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import enum
 import threading
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, Final
 
 from graphcodec._live import type_name
 from graphcodec._marks import Mark, Upgrade, mark_of, require_dot
 from graphcodec._shapes import Shape, shape_of
+from graphcodec._slots import PLAIN_SCALARS, SEQUENCES
 from graphcodec.errors import DuplicateTagError, InvalidValueError
 
 
@@ -120,23 +121,23 @@ class TypeRegistry:
         Args:
             cls: A class; what its bases are does not count.
         """
-        try:
-            return self._shapes[cls]
-        except KeyError:
-            pass
+        found: Shape | None = self._shapes.get(cls, _UNREAD)
+        if found is _UNREAD:
+            with self._lock:
+                found = self._shapes[cls] = self._read(cls)
+        return found
+
+    def _read(self, cls: type) -> Shape | None:
         mark = self._marks.get(cls)
         if mark is None and cls not in self._replaced:
             mark = mark_of(cls)
-        shape = None
-        if mark is not None:
-            functions = self._functions.get(cls, ())
-            encode, decode = functions or (None, None)
-            names = {known.__name__: known for known in self._marks}
-            shape = shape_of(
-                cls, mark, self.is_object, names=names, encode=encode, decode=decode
-            )
-        self._shapes[cls] = shape
-        return shape
+        if mark is None:
+            return None
+        encode, decode = self._functions.get(cls, ()) or (None, None)
+        names = {known.__name__: known for known in self._marks}
+        return shape_of(
+            cls, mark, self.is_object, names=names, encode=encode, decode=decode
+        )
 
     def by_tag(self, tag: str) -> Shape | None:
         """Return the shape of the class registered under *tag* or an alias of it."""
@@ -151,7 +152,7 @@ class TypeRegistry:
         """Return the tags of the classes that hash by an id, whatever they hold."""
         return frozenset(
             mark.tag
-            for cls, mark in self._marks.items()
+            for cls, mark in list(self._marks.items())
             if "__graphcodec_check__" in vars(cls)
         )
 
@@ -171,6 +172,9 @@ class TypeRegistry:
         return new
 
 
+_UNREAD: Final[Any] = object()
+
+
 def _find_mark(
     cls: type,
     tag: str | None,
@@ -181,6 +185,9 @@ def _find_mark(
     if not isinstance(cls, type):  # pyright: ignore[reportUnnecessaryIsInstance]
         msg = f"only a class can be registered, not {cls!r}"
         raise InvalidValueError(msg)
+    if cls in (*PLAIN_SCALARS, *SEQUENCES, dict, object):
+        msg = f"{type_name(cls)} has a form of its own on the wire"
+        raise InvalidValueError(msg, hint="register a class of your own")
     if tag is not None:
         return Mark(tag=tag, version=version, aliases=aliases, upgrades=upgrades)
     mark = mark_of(cls)

@@ -10,6 +10,7 @@ from typing import Final
 from graphcodec._live import type_name
 from graphcodec._paths import excerpt
 from graphcodec.errors import (
+    GraphCodecError,
     InvalidValueError,
     NoReaderResolverError,
     UndecodableValueError,
@@ -31,8 +32,19 @@ _NEEDS_STORE: Final = (
 )
 
 
+def _resolved(resolver: Resolver, tag: str, descriptor: ReaderDescriptor) -> object:
+    try:
+        return resolver.resolve(descriptor)
+    except GraphCodecError:
+        raise
+    except Exception as exc:  # a user's resolver may raise anything
+        name = type_name(type(resolver))
+        msg = f"{name} can't take the locator of {excerpt(tag)}: {type(exc).__name__}"
+        raise UndecodableValueError(msg, tag=tag, type_name=name) from exc
+
+
 class Resolvers:
-    """The resolvers of one codec; those of the user are asked first.
+    """The resolvers of one codec; for a tag of theirs, the user's alone are asked.
 
     Args:
         resolvers: The user's.
@@ -56,9 +68,14 @@ class Resolvers:
             InvalidValueError: If it is no resolver.
         """
         tags = getattr(resolver, "tags", None)
+        name = type_name(type(resolver))
         if tags is None or not callable(getattr(resolver, "resolve", None)):
-            msg = f"{type_name(type(resolver))} is no resolver"
+            msg = f"{name} is no resolver"
             hint = "a resolver has tags and resolve(descriptor)"
+            raise InvalidValueError(msg, hint=hint)
+        if isinstance(tags, str) or any(":" not in str(tag) for tag in tags):
+            msg = f"the tags of {name} must be several, each with its family"
+            hint = "such as ('media:zip', 'spool:zip')"
             raise InvalidValueError(msg, hint=hint)
         for tag in tags:
             self._by_tag.setdefault(tag, []).append(resolver)
@@ -75,7 +92,7 @@ class Resolvers:
             UndecodableValueError: If its locator is malformed.
         """
         for resolver in self._candidates(tag):
-            reader = resolver.resolve(descriptor)
+            reader = _resolved(resolver, tag, descriptor)
             if isinstance(reader, Reader):
                 return reader
             if reader is not None:

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import linecache
 import threading
+import weakref
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Any
+
+
+def _forget(filenames: list[str]) -> None:
+    for filename in filenames:
+        linecache.cache.pop(filename, None)
 
 
 class Namespace:
@@ -23,6 +29,9 @@ class Namespace:
         self._lock = threading.RLock()
         self._begun: dict[str, Callable[[], None]] = {}
         self._depth = 0
+        self._files: list[str] = []
+        # Codecs may be made by the request; their sources need not outlive them.
+        weakref.finalize(self, _forget, self._files)
 
     @contextmanager
     def together(self) -> Generator[None]:
@@ -77,6 +86,7 @@ class Namespace:
             source: Function definitions.
         """
         filename = f"<graphcodec {self._purpose} {label} {id(self):x}>"
+        self._files.append(filename)
         exec(compile(source, filename, "exec"), self.names)  # noqa: S102 - our own text
         lines = source.splitlines(keepends=True)
         linecache.cache[filename] = (len(source), None, lines, filename)

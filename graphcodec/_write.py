@@ -34,6 +34,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from graphcodec._document import check_collisions
 from graphcodec._limits import NESTING, exceeded
 from graphcodec._live import refusal, type_name
+from graphcodec._nodes import Key, Nodes
 from graphcodec._paths import Step, excerpt, format_path
 from graphcodec._plain import (
     FLAT,
@@ -72,13 +73,10 @@ from graphcodec.readers._memory import SCHEME, BytesReader
 if TYPE_CHECKING:
     from graphcodec._limits import Limits
 
-Key: TypeAlias = "int | tuple[str, int]"
 Trail: TypeAlias = "tuple[Trail | None, tuple[Step, ...]]"
 
 # What a walked container and one leaf in it need: {"$dict": [[key, {"$complex": …}]]}.
 _ROOM: Final = 8
-# Up to this many shared objects are searched for one by one.
-_FEW: Final = 16
 _CONTAINERS: Final = frozenset({list, dict, tuple, set, frozenset, deque})
 
 
@@ -93,8 +91,7 @@ class WriteCall:
         "_containers",
         "_keyed",
         "_limits",
-        "_met",
-        "_moved",
+        "_repeated_ids",
         "_repeats",
         "_tree",
         "_work",
@@ -105,10 +102,8 @@ class WriteCall:
         "memo",
         "met",
         "nodes",
-        "numbers",
         "program",
         "rare",
-        "references",
         "steps",
         "tangled",
         "times",
@@ -120,31 +115,28 @@ class WriteCall:
         limits: Limits,
         *,
         binary: bool = False,
-        references: bool = True,
+        tree: bool = False,
         canonical: Callable[[object], bytes] | None = None,
     ) -> None:
         self.memo: dict[Key, Any] = {}
         self.kept: list[Any] = []
         self.keep = self.kept.append
         self.times: dict[int, object] = {}
-        self.nodes: list[Any] = []
-        self.numbers: dict[Key, int] = {}
-        self.references: list[Wire] = []
+        self.nodes = Nodes(limits.max_nodes)
         self.met: dict[Key, Wire] = {}
         self.hashed: list[object] = []
         self.tangled = False
         self.program = program
         self._limits = limits
         self._binary = binary
-        self._tree = not references
+        self._tree = tree
         self._canonical = canonical
         self.careful = program.build == "careful"
         self._work: list[tuple[Key, Any, dict[int, Key] | None, Trail | None]] = []
-        self._moved: list[tuple[int, Wire]] = []
         self._containers = 0
         self._keyed = False
         self._repeats = 0
-        self._met: set[int] = set()
+        self._repeated_ids: set[int] = set()
         self._base: Trail | None = None
         self.rare = RareWriter(self)
         self.steps: list[Step] = []
@@ -161,7 +153,7 @@ class WriteCall:
         writer = self.program.writer(type(obj))
         if writer is not None:
             out["root"] = writer(obj, self, 1)
-        elif self._is_object(obj):
+        elif isinstance(obj, (Reader, OpaqueNode)):
             out["root"] = self.walk(obj, 1, {}, out, "root")
         else:
             out["root"] = self.untyped(obj, 1)
@@ -173,64 +165,24 @@ class WriteCall:
         self, key: Key, value: Any, slot: dict[int, Key] | None, trail: Trail | None
     ) -> None:
         self._base, self.steps = trail, []
-        number = self.numbers[key]
+        number, written = self.nodes.numbers[key], self.nodes.written
         del self.memo[key]
         if slot is None:
-            self.nodes[number] = self.walk(value, 1, {}, self.nodes, number)
+            written[number] = self.walk(value, 1, {}, written, number)
         else:
-            self.nodes[number] = self._container(value, key, 1, slot)
+            written[number] = self._container(value, key, 1, slot)
 
     def place_nodes(self, order: list[int]) -> list[object]:
-        """Move what was met more than once to its place in ``nodes``.
+        """Return the nodes, each moved from where it was met first.
 
         Args:
             order: The numbers given during the walk, in the order of the nodes.
         """
-        new = {number: place for place, number in enumerate(order)}
-        for number, reference in enumerate(self.references):
-            reference["n"] = new[number]
-        for key, number in self.numbers.items():
-            written = self.memo[key]
-            if self.nodes[number] is not None:
-                continue
-            if type(written) is tuple:
-                written, holder, place = written
-                holder[place] = self.references[number]
-                self.nodes[number] = written
-            else:
-                self.nodes[number] = written.copy()
-                written.clear()
-                written.update(self.references[number])
-                self._moved.append((number, written))
-        return [self.nodes[number] for number in order]
-
-    def renumber(self, order: list[int]) -> None:
-        """Give the references of nodes that were placed other numbers.
-
-        Args:
-            order: The numbers so far, in the order that the nodes will have.
-        """
-        new = {number: place for place, number in enumerate(order)}
-        for number, reference in enumerate(self.references):
-            reference["n"] = new[number]
-        for number, reference in self._moved:
-            reference["n"] = new[number]
+        return self.nodes.place(self.memo, order)
 
     def finished_order(self) -> list[int]:
-        """Return the numbers in the order in which their objects were finished.
-
-        Without cycles and without deferral that order is children first.
-        """
-        numbers = self.numbers
-        if len(numbers) <= _FEW and not self._keyed:
-            # Searching for a few at the speed of C beats looking at all.
-            ids: list[Key] = list(map(id, self.kept))
-            finished = sorted((ids.index(key), n) for key, n in numbers.items())
-            return [number for _, number in finished]
-        keys: Iterable[Key] = map(id, self.kept)
-        if self._keyed:
-            keys = [obj[0] if type(obj) is tuple else id(obj) for obj in self.kept]
-        return [numbers[key] for key in keys if key in numbers]
+        """Return the numbers of the nodes in the order in which they were finished."""
+        return self.nodes.finished(self.kept, keyed=self._keyed)
 
     # Identity
 
@@ -245,9 +197,7 @@ class WriteCall:
         if found is None:
             # Something that is first met again while it is walked contains itself.
             self.tangled = self.tangled or self.memo[key] is None
-            number = self.numbers.get(key)
-            number = self._number(key) if number is None else number
-            found = self.met[key] = self.references[number]
+            found = self.met[key] = self.nodes.reference(key)
         return found
 
     def _repeat(self, key: Key, obj: object, level: int) -> Wire:
@@ -267,14 +217,6 @@ class WriteCall:
         if self._repeats > self._limits.max_nodes:
             raise exceeded("max_nodes", self._limits.max_nodes, self._repeats)
 
-    def _number(self, key: Key) -> int:
-        number = self.numbers[key] = len(self.references)
-        if number >= self._limits.max_nodes:
-            raise exceeded("max_nodes", self._limits.max_nodes, number + 1)
-        self.references.append({"$type": "$ref", "n": number})
-        self.nodes.append(None)
-        return number
-
     def defer(self, key: Key, obj: object, slot: dict[int, Key] | None = None) -> Wire:
         """Put something that would nest too deep on the work list."""
         if self._tree:
@@ -284,10 +226,9 @@ class WriteCall:
             raise LimitExceededError(msg, limit="nesting", value=NESTING)
         self.tangled = True
         self.memo[key] = _DEFERRED
-        number = self._number(key)
         trail = (self._base, tuple(self.steps)) if self.careful else None
         self._work.append((key, obj, slot, trail))
-        return self.references[number]
+        return self.nodes.reference(key)
 
     # Untyped slots
 
@@ -358,6 +299,8 @@ class WriteCall:
                 return self._member(value)
             case OpaqueNode():
                 return self._opaque(value, level)
+            case Kept():
+                return self._tree_value(value.tree, level, {}, "")
             case _:
                 raise refusal(value)
 
@@ -390,9 +333,9 @@ class WriteCall:
         self.memo[key] = (out, holder, place)
         if self._tree:
             del slot[id(value)]
-            if id(value) in self._met:
+            if id(value) in self._repeated_ids:
                 self._repeated()
-            self._met.add(id(value))
+            self._repeated_ids.add(id(value))
         return out
 
     def _container(
@@ -553,9 +496,9 @@ class WriteCall:
         """Put the map of a reader whose locator nests too deep among the nodes."""
         if self._tree:
             return out
-        number = self._number(key)
-        self.nodes[number] = out
-        return self.references[number]
+        reference = self.nodes.reference(key)
+        self.nodes.written[self.nodes.numbers[key]] = out
+        return reference
 
     def _describe(self, value: Reader) -> tuple[str, Wire]:
         """Return the scheme and the locator of a reader."""

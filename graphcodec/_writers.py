@@ -170,7 +170,7 @@ class _Expressions:
             case Untyped():
                 return self._untyped(source, v, level)
             case Scalar(cls=cls):
-                return self._scalar(cls, source, v, slot)
+                return self._scalar(cls, source, v, slot, level)
             case Member():
                 return self._member(slot, source, v)
             case Choice(values=values):
@@ -203,20 +203,20 @@ class _Expressions:
             f" else w.untyped({v}, {level}))"
         )
 
-    def _scalar(self, cls: type, source: str, v: str, slot: Slot) -> str:
+    def _scalar(self, cls: type, source: str, v: str, slot: Slot, level: str) -> str:
         if cls is type(None):
             return self._if(f"{source} is None", "None", slot, v)
-        good = self._good_scalar(cls, v)
+        good = self._good_scalar(cls, v, level)
         if self._trusting and cls is not float:
             return (
                 source if good == v else f"({good} if {source} is not None else None)"
             )
         return self._if(f"type({source}) is {self._name(cls, 'cls')}", good, slot, v)
 
-    def _good_scalar(self, cls: type, v: str) -> str:
+    def _good_scalar(self, cls: type, v: str, level: str) -> str:
         hook = self._program.hooks.scalar(cls)
         if hook is not None:
-            return f"w.own({self._name(hook[0], 'hook')}, {v}, level + 3)"
+            return f"w.own({self._name(hook[0], 'hook')}, {v}, {level})"
         match cls.__name__:
             case "str":
                 return f"w.as_text({v})" if self._careful else v
@@ -238,11 +238,12 @@ class _Expressions:
                 return f"w.as_leaf({v})"
 
     def _member(self, slot: Member, source: str, v: str) -> str:
-        good = f"{v}.{'_value_' if slot.by_value else '_name_'}"
+        attribute = "_value_" if slot.by_value else "_name_"
+        if self._trusting and not slot.is_odd:
+            return f"{source}.{attribute}"
+        good = f"{v}.{attribute}"
         if slot.is_odd:
             good = f"w.as_value({good})"
-        elif self._trusting:
-            return good.replace(v, source, 1)
         test = f"type({source}) is {self._name(slot.cls, 'cls')}"
         return self._if(test, good, slot, v)
 
@@ -283,7 +284,10 @@ class _Expressions:
             return source
         kinds = [cls for cls in slot.scalars if cls is not type(None)]
         tests = [
-            (f"type({{}}) is {self._name(cls, 'cls')}", self._good_scalar(cls, v))
+            (
+                f"type({{}}) is {self._name(cls, 'cls')}",
+                self._good_scalar(cls, v, f"level + {deeper}"),
+            )
             for cls in kinds
         ]
         if type(None) in slot.scalars:

@@ -98,8 +98,8 @@ class Codec:
     ) -> None:
         self._options = options = _Options(
             types=_frozen_types(types),
-            resolvers=tuple(resolvers),
-            limits=limits or Limits(),
+            resolvers=_listed(resolvers, "resolvers"),
+            limits=Limits() if limits is None else limits,
             unknown_types=unknown_types,
             unknown_fields=unknown_fields,
             references=references,
@@ -287,6 +287,7 @@ class Codec:
         if (encode is None) is not (decode is None):
             msg = "encode and decode come together"
             raise InvalidValueError(msg, type_name=type_name(cls))
+        aliases = tuple(aliases)
         functions = () if encode is None or decode is None else (encode, decode)
         self._registry.add(
             cls,
@@ -299,8 +300,9 @@ class Codec:
         )
         options = {
             "version": version,
-            "aliases": tuple(aliases),
+            "aliases": aliases,
             "upgrades": upgrades,
+            # A copy repeats what was done, also where it took a tag over.
             "replace": True,
             "encode": encode,
             "decode": decode,
@@ -322,10 +324,19 @@ class Codec:
         return self._converter
 
 
+def _listed(given: Iterable[T], name: str) -> tuple[T, ...]:
+    """Return what is given for an option that takes several."""
+    several: object = given
+    if isinstance(several, type) or not isinstance(several, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]
+        msg = f"{name} must be a list, not {type_name(type(given))}"
+        raise InvalidValueError(msg, hint=f"put it into one: {name}=[...]")
+    return tuple(given)
+
+
 def _frozen_types(types: Types) -> Mapping[str, type] | tuple[type, ...]:
     if isinstance(types, Mapping):
         return dict(cast("Mapping[str, type]", types))
-    return tuple(types)
+    return _listed(types, "types")
 
 
 def _check_options(options: _Options) -> None:
@@ -335,6 +346,10 @@ def _check_options(options: _Options) -> None:
             wanted = " or ".join(map(repr, choices))
             msg = f"{name} must be {wanted}, not {value!r}"
             raise InvalidValueError(msg)
+    limits: object = options.limits
+    if not isinstance(limits, Limits):  # pyright: ignore[reportUnnecessaryIsInstance]
+        msg = f"limits must be Limits(...), not {type_name(type(limits))}"
+        raise InvalidValueError(msg)
 
 
 def _as_bytes(data: Data) -> bytes | bytearray | memoryview:

@@ -180,7 +180,7 @@ def test_every_kind_of_scalar_is_given(test: Callable[[Any], bool]) -> None:
 
 
 VALUES: Final[dict[str, Callable[[Any], bool]]] = {
-    **{kind.__name__: partial(of, kind) for kind in CONTAINERS},
+    **{kind.__name__: partial(of, kind) for kind in sorted(CONTAINERS, key=str)},
     "bounded deque": lambda v: of(deque, v) and v.maxlen is not None,
     "odd keys": lambda v: of(dict, v) and any(type(k) is tuple for k in v),
     "$ keys": lambda v: of(dict, v) and any(k == "$type" for k in v),
