@@ -59,9 +59,7 @@ class Evolving:
             node: The number of the node that it is, if it is one.
         """
         mark = shape.mark
-        for key in wire:
-            if type(key) is not str:
-                malformed("a map needs text keys", key)
+        _check_keys(wire)
         version = wire.get("$v", 1)
         if type(version) is not int or version < 1:
             malformed(f"the version of {mark.tag} must be an int from 1", version)
@@ -206,8 +204,17 @@ class Evolving:
         tag, version = wire["$type"], wire.get("$v", 1)
         if type(tag) is not str or type(version) is not int:
             malformed("an object needs a tag and a version", version)
+        _check_keys(wire)
+        shape = self._call.program.registry.by_tag(tag)
+        known = shape is not None and shape.mark.version == version
+        slots = (
+            {item.key: item.slot for item in shape.fields} if shape and known else {}
+        )
         fields = {
-            key: self._kept_at(key, value)
+            # Where the class is known, what is plain in it is known to be plain.
+            key: self._call.untyped(value)
+            if slots.get(key) == UNTYPED
+            else self._kept_at(key, value)
             for key, value in wire.items()
             if key not in ("$type", "$v")
         }
@@ -270,6 +277,14 @@ class Evolving:
         if type(wire) not in ATOMS:
             malformed("MessagePack has only plain values here", wire)
         return wire
+
+
+def _check_keys(wire: Wire) -> None:
+    for key in wire:
+        if type(key) is not str:
+            malformed("a map needs text keys", key)
+        if key[:1] == "$" and key not in ("$type", "$v", "$value"):
+            malformed(f"an object has no field {excerpt(key)}")
 
 
 def _has_bytes(wire: Any) -> bool:

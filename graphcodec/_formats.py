@@ -84,8 +84,9 @@ def _envelope(wire: object) -> dict[str, Any]:
         raise UndecodableValueError(msg, hint=hint)
     version = wire["graphcodec"]
     if type(version) is int and version > VERSION:
-        msg = f"the document is of wire version {version}; this codec reads {VERSION}"
-        raise VersionError(msg, value=version, hint="update graphcodec")
+        shown = excerpt(version)
+        msg = f"the document is of wire version {shown}; this codec reads {VERSION}"
+        raise VersionError(msg, value=shown, hint="update graphcodec")
     if type(version) is not int or version != VERSION:
         shown = excerpt(version)
         msg = f"the document is of wire version {shown}; this codec reads {VERSION}"

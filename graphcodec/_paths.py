@@ -30,7 +30,7 @@ def format_path(steps: Iterable[Step]) -> str:
 def _format_step(step: Step) -> str:
     if isinstance(step, int):
         return f"[{step}]"
-    if step.isidentifier():
+    if len(step) <= _LONGEST_KEY and step.isidentifier():
         return f".{step}"
     return f"[{excerpt(step, _LONGEST_KEY)}]"
 

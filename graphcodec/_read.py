@@ -199,7 +199,8 @@ class ReadCall:
             return self._nodes[number]
         if not 0 <= number < len(self._wire):
             total = len(self._wire)
-            malformed(f"a reference to node {excerpt(number)}, of which there are {total}")
+            shown = excerpt(number)
+            malformed(f"a reference to node {shown}, of which there are {total}")
         return self._early(number)
 
     def _early(self, number: int) -> object:

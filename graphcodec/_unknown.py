@@ -56,6 +56,6 @@ class OpaqueNode:
             raise InvalidValueError(msg, path="$.version", type_name="OpaqueNode")
         names: Iterable[object] = self.fields
         for name in names:
-            if type(name) is not str or name in ("$type", "$v"):
+            if type(name) is not str or (name[:1] == "$" and name != "$value"):
                 msg = f"OpaqueNode.fields has the impossible name {name!r:.40}"
                 raise InvalidValueError(msg, path="$.fields", type_name="OpaqueNode")

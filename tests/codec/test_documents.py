@@ -5,7 +5,12 @@ import msgspec
 import pytest
 
 from graphcodec import Codec
-from graphcodec.errors import GraphCodecError, LimitExceededError, UndecodableValueError
+from graphcodec.errors import (
+    GraphCodecError,
+    LimitExceededError,
+    UndecodableValueError,
+    UnencodableValueError,
+)
 from graphcodec.primitives import Media, Message, Tokenizable
 from tests.codec.samples import CODEC, FORMATS, document, full, read, root
 from tests.primitives.builders import make
@@ -422,3 +427,29 @@ def test_hostile_length_takes_no_memory() -> None:
 
     with pytest.raises((UndecodableValueError, LimitExceededError)):
         CODEC.decode(data)
+
+
+def test_error_is_short_however_long_the_keys_are() -> None:
+    """Keys are data, too."""
+    wire = {"$any": {"TOPSECRET" * 100_000: {"$bogus": 1}}}
+    with pytest.raises(UndecodableValueError) as caught:
+        CODEC.decode(json.dumps({"graphcodec": 1, "root": wire}))
+
+    assert len(str(caught.value)) < 500
+    assert len(caught.value.path) < 100
+
+    graph: dict[str, object] = {"z": object()}
+    for _ in range(30):
+        graph = {"k" * 50_000: graph}
+    with pytest.raises(UnencodableValueError) as refused:
+        CODEC.encode(graph)
+
+    assert len(str(refused.value)) < 2_000
+
+
+def test_object_has_no_field_that_looks_like_a_marker() -> None:
+    """A key that begins with ``$`` is never a field."""
+    wire = {"$type": "Tokenizable", "text": "x", "$foo": 1}
+    for codec in (CODEC, Codec(unknown_types="keep")):
+        with pytest.raises(UndecodableValueError, match=r"no field '\$foo'"):
+            codec.decode(json.dumps({"graphcodec": 1, "root": wire}))
