@@ -11,16 +11,19 @@ nothing about sharing, and takes exponential time where tuples share each other.
 from __future__ import annotations
 
 import enum
+import typing
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, time
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
-from graphcodec._layouts import object_fields
+from graphcodec import _slots as slots
+from graphcodec._layouts import layout_of, object_fields
 from graphcodec._live import type_name
 from graphcodec._paths import Step, excerpt
-from graphcodec._slots import SCALARS
+from graphcodec._slots import SCALARS, OneOf, Row, Slot, Table, slot_of
 from graphcodec._unknown import Kept, OpaqueNode, Shared
 from graphcodec.readers._contracts import Reader
 
@@ -33,7 +36,8 @@ _CONTAINERS: Final = (list, tuple, set, frozenset, deque, dict)
 def difference(a: object, b: object) -> Difference | None:
     """Return where two graphs first differ and how; None if they are the same.
 
-    The identity of a container counts within one field only, as on the wire.
+    The identity of a container counts within one untyped field only, as on the wire;
+    that of a reader, which is a value, does not count.
 
     Args:
         a: A graph.
@@ -56,6 +60,7 @@ class _Comparison:
         # What is compared stays alive, so that no id is used twice.
         self._held: list[object] = []
         self._stack: list[tuple[Any, Any, Trail, int]] = []
+        self._pairs: set[tuple[int, int]] = set()
         self._scopes = 0
 
     def run(self, a: object, b: object) -> Difference | None:
@@ -75,10 +80,23 @@ class _Comparison:
             return None if _same_scalar(a, b) else f"{excerpt(a)} became {excerpt(b)}"
         if kind in _CONTAINERS and not a and not b and kind in (tuple, frozenset):
             return None
+        if isinstance(a, Reader):
+            return None if a == b else "a reader opens something else"
+        if kind in _CONTAINERS and scope < 0:
+            return None if self._paired(a, b) else self._parts(a, b, trail, scope)
         seen = self._seen(a, b, scope if kind in _CONTAINERS else 0)
         if seen is not None:
             return seen or None
         return self._parts(a, b, trail, scope)
+
+    def _paired(self, a: object, b: object) -> bool:
+        """Say whether two containers in a typed field were compared before."""
+        pair = id(a), id(b)
+        if pair in self._pairs:
+            return True
+        self._pairs.add(pair)
+        self._held += (a, b)
+        return False
 
     def _seen(self, a: object, b: object, scope: int) -> str | None:
         """Say '' if the pair was met before, a reason if it was not a pair then."""
@@ -106,8 +124,6 @@ class _Comparison:
                 return self._later([("", a.value, b.value)], trail, scope)
             case OpaqueNode():
                 return self._opaque(a, b, trail)
-            case Reader():
-                return None if a == b else "a reader opens something else"
             case _:
                 return self._objects(a, b, trail)
 
@@ -148,10 +164,11 @@ class _Comparison:
             return self._own(a, b, trail)
         if mine.keys() != yours.keys():
             return "other fields are set"
+        typed = _typed_containers(type(a))
         for name in reversed(mine):
             self._scopes += 1
-            step = (trail, name)
-            self._stack.append((mine[name], yours[name], step, self._scopes))
+            scope = -self._scopes if name in typed else self._scopes
+            self._stack.append((mine[name], yours[name], (trail, name), scope))
         return None
 
     def _own(self, a: Any, b: Any, trail: Trail) -> str | None:
@@ -169,6 +186,31 @@ class _Comparison:
         for step, x, y in reversed(pairs):
             self._stack.append((x, y, trail if step == "" else (trail, step), scope))
         return None
+
+
+def _typed_container_names(cls: Any) -> frozenset[str]:
+    """Return the fields of *cls* whose containers are written one by one."""
+    try:
+        hints = typing.get_type_hints(cls, include_extras=True)
+    except NameError:
+        return frozenset()
+    return frozenset(
+        part.key or part.name
+        for part in layout_of(cls).parts
+        if _is_container(slot_of(hints.get(part.name), lambda _: True))
+    )
+
+
+def _is_container(slot: Slot) -> bool:
+    if isinstance(slot, OneOf):
+        return slot.other is not None and _is_container(slot.other)
+    return isinstance(slot, (slots.Sequence, Row, Table))
+
+
+# Not as a decorator: type checkers hold that a class might not be hashable.
+_typed_containers: Final[Callable[[type], frozenset[str]]] = lru_cache(maxsize=1024)(
+    _typed_container_names
+)
 
 
 def _match(

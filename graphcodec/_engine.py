@@ -15,10 +15,10 @@ from graphcodec._document import Document, Sizes, check_limits
 from graphcodec._formats import Format
 from graphcodec._hooks import Hooks
 from graphcodec._limits import Limits, exceeded
-from graphcodec._makers import OpaqueOwner, ReadProgram
 from graphcodec._ordering import order_nodes
 from graphcodec._paths import format_path
-from graphcodec._read import ReadCall
+from graphcodec._read_call import ReadCall
+from graphcodec._read_program import OpaqueOwner, ReadProgram
 from graphcodec._registry import TypeRegistry
 from graphcodec._resolving import Resolvers
 from graphcodec._slots import (
@@ -29,8 +29,8 @@ from graphcodec._slots import (
     Scalar,
     slot_of,
 )
-from graphcodec._write import WriteCall
-from graphcodec._writers import WriteProgram
+from graphcodec._write_call import WriteCall
+from graphcodec._write_program import WriteProgram
 from graphcodec.errors import (
     GraphCodecError,
     InvalidValueError,

@@ -14,11 +14,11 @@ from collections import deque
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from graphcodec._makers import Again
 from graphcodec._making import make
 from graphcodec._marks import Mark
 from graphcodec._paths import excerpt
 from graphcodec._pieces import ATOMS
+from graphcodec._read_program import Again
 from graphcodec._shapes import Shape
 from graphcodec._slots import ANYTHING, UNTYPED
 from graphcodec._unknown import Kept, OpaqueNode, Shared
@@ -26,7 +26,7 @@ from graphcodec._values import Wire, malformed, read_marker
 from graphcodec.errors import UndecodableValueError, VersionError
 
 if TYPE_CHECKING:
-    from graphcodec._read import ReadCall
+    from graphcodec._read_call import ReadCall
 
 
 _PLACES: Final[Mapping[str, str]] = {

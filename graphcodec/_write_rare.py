@@ -17,7 +17,7 @@ from graphcodec._values import Wire
 from graphcodec.errors import UnencodableValueError
 
 if TYPE_CHECKING:
-    from graphcodec._write import WriteCall
+    from graphcodec._write_call import WriteCall
 
 
 class RareWriter:

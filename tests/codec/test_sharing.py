@@ -329,3 +329,29 @@ def test_cycle_without_references_is_refused() -> None:
         CODEC.replace(references="none").encode([node])
 
     assert caught.value.path == "$[0].next"
+
+
+@encodable("test.Typed")
+@define
+class TypedLists:
+    """A class whose fields say what their containers hold."""
+
+    rows: list[dict[str, object]] = field(factory=list[dict[str, object]])
+    items: list[object] = field(factory=list[object])
+
+
+def test_containers_in_typed_fields_are_values() -> None:
+    """They are written one by one, and `check` does not hold that against them."""
+    codec = Codec(types=[TypedLists])
+    row: dict[str, object] = {"a": 1}
+    codec.check(TypedLists(rows=[row, row], items=[row, row]))
+
+    looped = TypedLists()
+    looped.items.append(looped.items)
+    codec.check(looped)
+
+
+def test_reader_is_a_value() -> None:
+    """One that serves both families comes back as two that open the same."""
+    reader = BytesReader(b"text")
+    CODEC.check([reader, SpooledArtifact(reader), reader])

@@ -2,7 +2,7 @@
 
 The source of a function is a dict display with one expression per field, so its cost is
 that of the display. It is put where tracebacks and debuggers find it. Two builds come
-from the same text: see `graphcodec._write` for what sets them apart.
+from the same text: see `graphcodec._write_call` for what sets them apart.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from graphcodec._values import LEAST_INT, MOST_INT, Wire
 if TYPE_CHECKING:
     from graphcodec._hooks import Hooks
     from graphcodec._registry import TypeRegistry
-    from graphcodec._write import WriteCall
+    from graphcodec._write_call import WriteCall
 
 Write: TypeAlias = "Callable[[Any, WriteCall, int], Wire]"
 Build: TypeAlias = Literal["fast", "careful"]

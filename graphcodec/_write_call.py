@@ -3,9 +3,10 @@
 The problem: a graph has sharing, cycles and any depth; the document is a tree with
 references; and nearly every object is none of that, so it must cost next to nothing.
 
-The choice. A generated function (`graphcodec._writers`) builds the map of an object and
-remembers it by the object's identity. An object that is met again gets a number, and
-only when the walk is over is its map moved to ``nodes``: no pass goes before the walk.
+The choice. A generated function (`graphcodec._write_program`) builds the map of an
+object and remembers it by the object's identity. An object that is met again gets a
+number, and only when the walk is over is its map moved to ``nodes``: no pass goes
+before the walk.
 The walk recurses until `NESTING` levels are written; what lies deeper becomes a node
 that is walked later, from a work list, so that no recursion follows the data.
 
@@ -59,8 +60,8 @@ from graphcodec._values import (
     write_int,
     write_text,
 )
+from graphcodec._write_program import Known, WriteProgram
 from graphcodec._write_rare import RareWriter
-from graphcodec._writers import Known, WriteProgram
 from graphcodec.errors import (
     CyclicGraphError,
     LimitExceededError,

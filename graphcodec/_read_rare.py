@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 from graphcodec._document import check_collisions
-from graphcodec._makers import Unready
 from graphcodec._paths import Step, excerpt
 from graphcodec._pieces import admits, longest_deque, short, split_pairs
+from graphcodec._read_program import Unready
 from graphcodec._slots import (
     Member,
     Objects,
@@ -45,7 +45,7 @@ from graphcodec._values import (
 from graphcodec.errors import UndecodableValueError
 
 if TYPE_CHECKING:
-    from graphcodec._read import ReadCall
+    from graphcodec._read_call import ReadCall
 
 _BARE: Final[dict[type, Callable[[object], object]]] = {
     datetime: read_bare_datetime,

@@ -26,7 +26,6 @@ from graphcodec._document import Sizes, check_collisions
 from graphcodec._evolving import Evolving
 from graphcodec._limits import exceeded
 from graphcodec._live import type_name
-from graphcodec._makers import Again, Known, OpaqueOwner, ReadProgram, Unready
 from graphcodec._paths import Step, excerpt, with_article
 from graphcodec._pieces import (
     ATOMS,
@@ -37,7 +36,8 @@ from graphcodec._pieces import (
     short,
     split_pairs,
 )
-from graphcodec._rare_slots import RareSlots, Times
+from graphcodec._read_program import Again, Known, OpaqueOwner, ReadProgram, Unready
+from graphcodec._read_rare import RareSlots, Times
 from graphcodec._registry import loaded_class
 from graphcodec._slots import ANYTHING, Member, Objects, OneOf, Slot, describe
 from graphcodec._unknown import Kept, OpaqueNode
