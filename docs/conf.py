@@ -21,7 +21,6 @@ extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 exclude_patterns = ["_build"]
 nitpicky = True
 
-myst_enable_extensions = ["deflist"]
 myst_heading_anchors = 3
 
 # The sections of the reference say where their names are imported from.
@@ -55,7 +54,6 @@ _HOMES = (
     "graphcodec",
     "graphcodec.errors",
     "graphcodec.primitives",
-    "graphcodec._handles",
     "graphcodec_resolvers",
 )
 

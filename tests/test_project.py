@@ -7,6 +7,7 @@ import importlib
 import inspect
 import os
 import pkgutil
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -16,6 +17,7 @@ import pytest
 
 import graphcodec
 import graphcodec_resolvers
+from graphcodec import primitives
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -191,6 +193,41 @@ def test_codec_needs_no_backend() -> None:
     )
 
     assert loaded_after(statement, "fsspec", "httpx", "click", "rich") == []
+
+
+# The documentation
+
+
+def pages() -> list[Path]:
+    """Return every page that is written in Markdown."""
+    return [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda page: page.name)
+def test_pages_read_well_unbuilt(page: Path) -> None:
+    """What only Sphinx knows would be nothing, or noise, where Markdown is shown."""
+    lines = page.read_text().splitlines()
+
+    assert [line for line in lines if "[](" in line or line.startswith(": ")] == []
+
+
+def told_fields(cell: str) -> set[str]:
+    """Return the names that stand in backticks in a cell of a table."""
+    return set(re.findall(r"`(\w+)`", cell))
+
+
+def test_fields_of_the_primitives_are_told() -> None:
+    """The table names each field of each primitive, and which must be given."""
+    text = (ROOT / "docs" / "primitives.md").read_text().partition("## Fields\n")[2]
+    rows = re.findall(r"^\| `(\w+)` \|(.*)\|(.*)\|$", text, re.MULTILINE)
+    told = {name: (told_fields(must), told_fields(may)) for name, must, may in rows}
+    actual: dict[str, tuple[set[str], set[str]]] = {}
+    for name in set(primitives.__all__) - {"ModalityHazard", "TrustTier"}:
+        given = inspect.signature(getattr(primitives, name)).parameters
+        must = {key for key, field in given.items() if field.default is field.empty}
+        actual[name] = must, set(given) - must
+
+    assert told == actual
 
 
 # The docstrings
