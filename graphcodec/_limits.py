@@ -11,6 +11,9 @@ from graphcodec.errors import InvalidValueError, LimitExceededError
 NESTING: Final = 60
 """How many levels of maps and lists the root, and each node, may have on the wire."""
 
+ROOM: Final = 8
+"""Levels of a walked container and a leaf: ``{"$dict": [[key, {"$complex": …}]]}``."""
+
 
 def _positive(_: object, attribute: Attribute[int], value: int) -> None:
     if type(value) is not int or value < 1:

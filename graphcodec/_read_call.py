@@ -24,7 +24,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from graphcodec._document import Sizes, check_collisions
 from graphcodec._evolving import Evolving
-from graphcodec._limits import exceeded
 from graphcodec._live import type_name
 from graphcodec._paths import Step, excerpt, with_article
 from graphcodec._pieces import (
@@ -43,7 +42,6 @@ from graphcodec._slots import ANYTHING, Member, Objects, OneOf, Slot, describe
 from graphcodec._unknown import Kept, OpaqueNode
 from graphcodec._values import MARKERS, Wire, malformed, read_marker
 from graphcodec.errors import UndecodableValueError
-from graphcodec.readers._contracts import Reader, ReaderDescriptor
 
 if TYPE_CHECKING:
     from graphcodec._limits import Limits
@@ -73,18 +71,18 @@ class ReadCall:
 
     # The generated functions ask for these all the time.
     __slots__ = (
-        "_binary",
         "_fillings",
-        "_limits",
         "_nodes",
         "_owners",
-        "_resolvers",
         "_sizes",
         "_wire",
+        "binary",
         "evolving",
         "jobs",
+        "limits",
         "program",
         "rare",
+        "resolvers",
         "settling",
         "shells",
         "steps",
@@ -105,12 +103,12 @@ class ReadCall:
         self.jobs: list[Callable[[], None]] = []
         self.shells: dict[int, Any] = {}
         self.program = program
-        self._resolvers = resolvers
-        self._limits = limits
+        self.resolvers = resolvers
+        self.limits = limits
         self._wire = nodes
         self._nodes: list[Any] = []
         self._owners: list[tuple[Any, list[tuple[str, Any]]]] = []
-        self._binary = binary
+        self.binary = binary
         self.rare = RareSlots(self)
         self.evolving = Evolving(self, unknown_fields)
         self._sizes: Sizes | None = None
@@ -191,7 +189,12 @@ class ReadCall:
 
     # References
 
-    def _ref(self, wire: Wire) -> object:
+    def ref(self, wire: Wire) -> object:
+        """Return what a reference refers to.
+
+        Args:
+            wire: The map that is the reference.
+        """
         number = wire.get("n")
         if type(number) is not int or len(wire) != 2:  # noqa: PLR2004
             malformed("a reference needs one int, n", number)
@@ -298,7 +301,7 @@ class ReadCall:
                 if read is not None:
                     return read(inner, self)
             return self.walk(inner, soft)
-        if self._binary and not self.settling:
+        if self.binary and not self.settling:
             require_plain(value)
         return value
 
@@ -500,9 +503,9 @@ class ReadCall:
         if type(tag) is not str:
             return self._no_object(value, slot)
         if tag == "$ref":
-            out = self._ref(value)
+            out = self.ref(value)
         elif tag == "$reader":
-            out = self.reader(value, "")
+            out = self.rare.reader(value, "")
         else:
             out = self._tagged(tag, value, slot, known)
         if not admits(slot, type(out)):
@@ -543,44 +546,6 @@ class ReadCall:
                 f" that knows it, Codec(types=[{cls.__name__}])"
             )
         return UndecodableValueError(msg, tag=tag[:80], hint=hint)
-
-    def reader(self, value: Any, family: str) -> Reader:
-        """Return a reader, made by a resolver and not opened.
-
-        Args:
-            value: The piece of wire.
-            family: ``media`` or ``spool``; empty where either may stand.
-        """
-        if self.settling and isinstance(value, Reader):
-            return value
-        kind = value.get("$type") if type(value) is dict else None
-        if kind == "$ref":
-            found = self._ref(value)
-            if isinstance(found, Reader):
-                return found
-        elif kind == "$reader" and len(value) == 3:  # noqa: PLR2004
-            tag, locator = value.get("tag"), value.get("locator")
-            if type(tag) is str and type(locator) is dict:
-                return self._resolve(tag, locator, family)
-        return malformed("a reader belongs here", value)
-
-    def _resolve(self, tag: str, locator: Wire, family: str) -> Reader:
-        own, colon, scheme = tag.partition(":")
-        if not colon or own not in ("media", "spool") or (family and own != family):
-            wanted = f"{family}:" if family else "media: or spool:"
-            malformed(f"the tag of this reader must begin with {wanted}", tag)
-        if self._binary:
-            require_plain(locator)
-        if scheme == "in-memory":
-            self._check_inline(locator)
-        descriptor = ReaderDescriptor(scheme, locator)  # type: ignore[arg-type]
-        return self._resolvers.resolve(tag, descriptor)
-
-    def _check_inline(self, locator: Wire) -> None:
-        text = locator.get("base64")
-        size = len(text) * 3 // 4 - text[-2:].count("=") if isinstance(text, str) else 0
-        if size > self._limits.max_inline_bytes:
-            raise exceeded("max_inline_bytes", self._limits.max_inline_bytes, size)
 
     def own(self, hook: Callable[[Any], object], value: Any, cls: type | None) -> Any:
         """Return what a user's function makes of a value that its pair gave.

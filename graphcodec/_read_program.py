@@ -177,7 +177,7 @@ class _Expressions:
             case Objects():
                 return self._objects(slot, source, v, place)
             case ReaderPlace():
-                return f"r.reader({source}, {self._family!r})"
+                return f"r.rare.reader({source}, {self._family!r})"
             case Sequence(kind=kind) if kind is tuple or (
                 kind is list and not self._soft
             ):

@@ -20,8 +20,15 @@ from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 from graphcodec._document import check_collisions
+from graphcodec._limits import exceeded
 from graphcodec._paths import Step, excerpt
-from graphcodec._pieces import admits, longest_deque, short, split_pairs
+from graphcodec._pieces import (
+    admits,
+    longest_deque,
+    require_plain,
+    short,
+    split_pairs,
+)
 from graphcodec._read_program import Unready
 from graphcodec._slots import (
     Member,
@@ -36,6 +43,7 @@ from graphcodec._slots import (
 )
 from graphcodec._values import (
     MARKERS,
+    Wire,
     malformed,
     read_bare_datetime,
     read_bare_decimal,
@@ -43,6 +51,7 @@ from graphcodec._values import (
     read_marker,
 )
 from graphcodec.errors import UndecodableValueError
+from graphcodec.readers._contracts import Reader, ReaderDescriptor
 
 if TYPE_CHECKING:
     from graphcodec._read_call import ReadCall
@@ -146,6 +155,44 @@ class RareSlots:
         return self._call.program.place(slot.other, family, soft=soft)(
             value, self._call
         )
+
+    def reader(self, value: Any, family: str) -> Reader:
+        """Return a reader, made by a resolver and not opened.
+
+        Args:
+            value: The piece of wire.
+            family: ``media`` or ``spool``; empty where either may stand.
+        """
+        if self._call.settling and isinstance(value, Reader):
+            return value
+        kind = value.get("$type") if type(value) is dict else None
+        if kind == "$ref":
+            found = self._call.ref(value)
+            if isinstance(found, Reader):
+                return found
+        elif kind == "$reader" and len(value) == 3:  # noqa: PLR2004
+            tag, locator = value.get("tag"), value.get("locator")
+            if type(tag) is str and type(locator) is dict:
+                return self._resolve(tag, locator, family)
+        return malformed("a reader belongs here", value)
+
+    def _resolve(self, tag: str, locator: Wire, family: str) -> Reader:
+        own, colon, scheme = tag.partition(":")
+        if not colon or own not in ("media", "spool") or (family and own != family):
+            wanted = f"{family}:" if family else "media: or spool:"
+            malformed(f"the tag of this reader must begin with {wanted}", tag)
+        if self._call.binary:
+            require_plain(locator)
+        if scheme == "in-memory":
+            self._check_inline(locator)
+        descriptor = ReaderDescriptor(scheme, locator)  # type: ignore[arg-type]
+        return self._call.resolvers.resolve(tag, descriptor)
+
+    def _check_inline(self, locator: Wire) -> None:
+        text = locator.get("base64")
+        size = len(text) * 3 // 4 - text[-2:].count("=") if isinstance(text, str) else 0
+        if size > self._call.limits.max_inline_bytes:
+            raise exceeded("max_inline_bytes", self._call.limits.max_inline_bytes, size)
 
     def typed(self, value: Any, slot: Slot, family: str, soft: bool) -> object:
         """Return a container of a typed slot.

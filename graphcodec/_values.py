@@ -179,6 +179,22 @@ BARE: Final[Mapping[type, Callable[..., object]]] = MappingProxyType(
 """How a leaf is written where its type is known from the slot."""
 
 
+def write_scalar(value: int | str) -> object:
+    """Return the value of an Enum member, marked if JSON can't hold it."""
+    return write_int(value) if isinstance(value, int) else write_text(value)
+
+
+def write_leaf(value: object) -> object:
+    """Return a scalar of a rarer type as it stands in a slot of that type.
+
+    Args:
+        value: One of the types in `BARE` or `MARKED`.
+    """
+    kind = type(value)
+    write = BARE.get(kind) or MARKED[kind]
+    return write(value)
+
+
 def write_bytes(value: bytes) -> Wire:
     """Return the marker that JSON has for *value*; MessagePack has bytes of its own."""
     return {"$bytes": b64encode(value).decode()}

@@ -26,14 +26,14 @@ from __future__ import annotations
 import enum
 from binascii import b2a_base64
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from datetime import UTC
 from math import isfinite
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from graphcodec._document import check_collisions
-from graphcodec._limits import NESTING, exceeded
+from graphcodec._limits import NESTING, ROOM, exceeded
 from graphcodec._live import refusal, type_name
 from graphcodec._nodes import Key, Nodes
 from graphcodec._paths import Step, excerpt, format_path
@@ -47,9 +47,8 @@ from graphcodec._plain import (
     plain,
 )
 from graphcodec._slots import Objects, OneOf
-from graphcodec._unknown import Kept, OpaqueNode, Shared
+from graphcodec._unknown import Kept, OpaqueNode
 from graphcodec._values import (
-    BARE,
     LEAST_INT,
     MARKED,
     MOST_INT,
@@ -58,8 +57,10 @@ from graphcodec._values import (
     write_datetime,
     write_float,
     write_int,
+    write_scalar,
     write_text,
 )
+from graphcodec._write_kept import KeptWriter
 from graphcodec._write_program import Known, WriteProgram
 from graphcodec._write_rare import RareWriter
 from graphcodec.errors import (
@@ -76,8 +77,6 @@ if TYPE_CHECKING:
 
 Trail: TypeAlias = "tuple[Trail | None, tuple[Step, ...]]"
 
-# What a walked container and one leaf in it need: {"$dict": [[key, {"$complex": …}]]}.
-_ROOM: Final = 8
 _CONTAINERS: Final = frozenset({list, dict, tuple, set, frozenset, deque})
 
 
@@ -94,12 +93,12 @@ class WriteCall:
         "_limits",
         "_repeated_ids",
         "_repeats",
-        "_tree",
         "_work",
         "careful",
         "hashed",
         "keep",
         "kept",
+        "kept_fields",
         "memo",
         "met",
         "nodes",
@@ -108,6 +107,7 @@ class WriteCall:
         "steps",
         "tangled",
         "times",
+        "tree",
     )
 
     def __init__(
@@ -130,7 +130,7 @@ class WriteCall:
         self.program = program
         self._limits = limits
         self._binary = binary
-        self._tree = tree
+        self.tree = tree
         self._canonical = canonical
         self.careful = program.build == "careful"
         self._work: list[tuple[Key, Any, dict[int, Key] | None, Trail | None]] = []
@@ -140,6 +140,7 @@ class WriteCall:
         self._repeated_ids: set[int] = set()
         self._base: Trail | None = None
         self.rare = RareWriter(self)
+        self.kept_fields = KeptWriter(self)
         self.steps: list[Step] = []
 
     # The whole document
@@ -192,7 +193,7 @@ class WriteCall:
 
         Generated functions look into `met` first.
         """
-        if self._tree:
+        if self.tree:
             return self._repeat(key, obj, level)
         found = self.met.get(key)
         if found is None:
@@ -220,7 +221,7 @@ class WriteCall:
 
     def defer(self, key: Key, obj: object, slot: dict[int, Key] | None = None) -> Wire:
         """Put something that would nest too deep on the work list."""
-        if self._tree:
+        if self.tree:
             msg = (
                 f"the graph nests deeper than {NESTING} levels, and references are off"
             )
@@ -277,7 +278,7 @@ class WriteCall:
         if kind in _CONTAINERS:
             return self._contained(value, level, slot, holder, place)
         if kind in FLAT:
-            return self.as_text(value) if kind is str and self.careful else value
+            return write_text(value) if kind is str and self.careful else value
         if kind is int:
             return write_int(value)
         if kind is float:
@@ -299,9 +300,9 @@ class WriteCall:
             case enum.Enum():
                 return self._member(value)
             case OpaqueNode():
-                return self._opaque(value, level)
+                return self.kept_fields.opaque(value, level)
             case Kept():
-                return self._tree_value(value.tree, level, {}, "")
+                return self.kept_fields.tree(value.tree, level, {}, "")
             case _:
                 raise refusal(value)
 
@@ -311,7 +312,7 @@ class WriteCall:
         if shape is None:
             raise refusal(value)
         if isinstance(value, enum.Flag):
-            return {"$enum": shape.mark.tag, "value": self.as_value(value.value)}
+            return {"$enum": shape.mark.tag, "value": write_scalar(value.value)}
         return {"$enum": shape.mark.tag, "name": value.name}
 
     # Containers in untyped slots
@@ -328,11 +329,11 @@ class WriteCall:
         self._containers += 1
         key = ("container", self._containers)
         slot[id(value)] = key
-        if level > NESTING - _ROOM:
+        if level > NESTING - ROOM:
             return self.defer(key, value, slot)
         out = self._container(value, key, level, slot)
         self.memo[key] = (out, holder, place)
-        if self._tree:
+        if self.tree:
             del slot[id(value)]
             if id(value) in self._repeated_ids:
                 self._repeated()
@@ -446,7 +447,7 @@ class WriteCall:
         """
         if not isinstance(value, slot.bases):
             if type(value) is OpaqueNode:
-                return self._opaque(value, level)
+                return self.kept_fields.opaque(value, level)
             self.rare.refuse(value, slot)
         writer = self.program.writer(type(value))
         if writer is None:
@@ -495,7 +496,7 @@ class WriteCall:
 
     def _aside(self, key: Key, out: Wire) -> Wire:
         """Put the map of a reader whose locator nests too deep among the nodes."""
-        if self._tree:
+        if self.tree:
             return out
         reference = self.nodes.reference(key)
         self.nodes.written[self.nodes.numbers[key]] = out
@@ -567,76 +568,6 @@ class WriteCall:
     def as_value(self, value: Any) -> object:
         """Return the value of an Enum member, marked if JSON can't hold it."""
         return write_int(value) if isinstance(value, int) else write_text(value)
-
-    def as_leaf(self, value: Any) -> object:
-        """Return a scalar of a rarer type."""
-        kind = type(value)
-        bare = BARE.get(kind)
-        return bare(value) if bare is not None else MARKED[kind](value)
-
-    # Kept fields
-
-    def extras(self, out: Wire, kept: Mapping[str, object], level: int) -> None:
-        """Write back the fields that the class does not know.
-
-        Args:
-            out: The map of their owner.
-            kept: The fields.
-            level: The level at which their values stand.
-        """
-        # What is kept may refer to its owner, even where a class has only scalars.
-        self.tangled = True
-        for key, value in self.pairs(dict(kept)):
-            if not is_text(key):
-                msg = f"the field name {excerpt(key)} is not text that JSON can hold"
-                raise UnencodableValueError(msg)
-            if key not in out:
-                self.steps.append(key)
-                if type(value) is Kept:
-                    out[key] = self._tree_value(value.tree, level, out, key)
-                else:
-                    out[key] = self.untyped(value, level)
-                self.steps.pop()
-
-    def _opaque(self, node: OpaqueNode, level: int) -> Wire:
-        key = id(node)
-        if key in self.memo:
-            return self.again(key, node, level)
-        if level > NESTING - _ROOM and not self._tree:
-            return self.defer(key, node)
-        self.memo[key] = None
-        out: Wire = {"$type": node.tag}
-        if node.version > 1:
-            out["$v"] = node.version
-        self.extras(out, node.fields, level + 1)
-        self.memo[key] = out
-        self.keep(node)
-        return out
-
-    def _tree_value(self, value: Any, level: int, holder: Any, place: Any) -> object:
-        """Return a kept value: wire as it came, but objects in it written anew."""
-        kind = type(value)
-        if kind is dict:
-            out: Wire = {}
-            for key, item in value.items():
-                out[key] = self._tree_value(item, level + 1, out, key)
-            return out
-        if kind is list:
-            items: list[object] = []
-            for index, item in enumerate(value):
-                items.append(self._tree_value(item, level + 1, items, index))
-            return items
-        if kind is Shared:
-            return self.walk(value.value, level, {}, holder, place)
-        if kind is bytes:
-            return self.as_bytes(value)
-        if self._is_object(value):
-            return self.walk(value, level, {}, holder, place)
-        return value
-
-    def _is_object(self, value: object) -> bool:
-        known = self.program.writer(type(value)) is not None
-        return known or isinstance(value, (Reader, OpaqueNode))
 
     # The path, in the careful build
 

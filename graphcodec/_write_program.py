@@ -32,7 +32,16 @@ from graphcodec._slots import (
     height,
 )
 from graphcodec._source import Namespace
-from graphcodec._values import LEAST_INT, MOST_INT, Wire
+from graphcodec._values import (
+    LEAST_INT,
+    MOST_INT,
+    Wire,
+    write_float,
+    write_int,
+    write_leaf,
+    write_scalar,
+    write_text,
+)
 
 if TYPE_CHECKING:
     from graphcodec._hooks import Hooks
@@ -62,6 +71,11 @@ class WriteProgram:
             NO_ITEMS=[],
             NO_ENTRIES={},
             written=self.writers.get,
+            write_float=write_float,
+            write_int=write_int,
+            write_leaf=write_leaf,
+            write_scalar=write_scalar,
+            write_text=write_text,
         )
 
     def writer(self, cls: type) -> Write | None:
@@ -219,13 +233,13 @@ class _Expressions:
             return f"w.own({self._name(hook[0], 'hook')}, {v}, {level})"
         match cls.__name__:
             case "str":
-                return f"w.as_text({v})" if self._careful else v
+                return f"write_text({v})" if self._careful else v
             case "bool" | "NoneType":
                 return v
             case "int":
-                return f"({v} if LEAST <= {v} <= MOST else w.as_int({v}))"
+                return f"({v} if LEAST <= {v} <= MOST else write_int({v}))"
             case "float":
-                return f"({v} if isfinite({v}) else w.as_float({v}))"
+                return f"({v} if isfinite({v}) else write_float({v}))"
             case "datetime":
                 # The times of one object are often one time.
                 return (
@@ -235,7 +249,7 @@ class _Expressions:
             case "bytes":
                 return f"w.as_bytes({v})"
             case _:
-                return f"w.as_leaf({v})"
+                return f"write_leaf({v})"
 
     def _member(self, slot: Member, source: str, v: str) -> str:
         attribute = "_value_" if slot.by_value else "_name_"
@@ -243,7 +257,7 @@ class _Expressions:
             return f"{source}.{attribute}"
         good = f"{v}.{attribute}"
         if slot.is_odd:
-            good = f"w.as_value({good})"
+            good = f"write_scalar({good})"
         test = f"type({source}) is {self._name(slot.cls, 'cls')}"
         return self._if(test, good, slot, v)
 
@@ -385,7 +399,7 @@ class _Function(_Expressions):
             test, found = f"{place!r} in o.__dict__", f"o.__dict__[{place!r}]"
         else:
             test = found = f"o.{place}"
-        return [f"if {test}:", f"    w.extras(out, {found}, level + 1)"]
+        return [f"if {test}:", f"    w.kept_fields.extras(out, {found}, level + 1)"]
 
 
 def _is_leaf_slot(slot: Slot) -> bool:
