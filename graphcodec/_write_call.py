@@ -423,10 +423,11 @@ class WriteCall:
         if self._canonical is not None and len(members) > 1:
             members.sort(key=self._canonical)
             return members
-        pairs = [(order_key(member), member) for member in members]
-        if all(key is not None for key, _ in pairs):
-            pairs.sort(key=itemgetter(0))
-        return [member for _, member in pairs]
+        ranked: list[tuple[Any, Any]] = [(order_key(m), m) for m in members]
+        keyed = [pair for pair in ranked if pair[0] is not None]
+        keyed.sort(key=itemgetter(0))
+        # Objects have no order; they follow those values that have one.
+        return [m for _, m in keyed] + [m for key, m in ranked if key is None]
 
     # What generated functions call for a value that is not the usual one
 

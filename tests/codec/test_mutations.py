@@ -18,7 +18,7 @@ import pytest
 from attrs import field, frozen
 
 from graphcodec import Codec, Limits, encodable
-from graphcodec.errors import GraphCodecError
+from graphcodec.errors import CyclicGraphError, GraphCodecError
 from graphcodec.primitives import Conversation
 from graphcodec.testing import same_graph
 from tests.codec.samples import Bare, Link, Node, full
@@ -250,9 +250,16 @@ def run(seeds: range) -> int:
             raise
         else:
             valid += 1
-            again = codec.decode(codec.encode(graph))
+            try:
+                written = codec.encode(graph)
+            except CyclicGraphError:
+                # A document made by hand may hold a cycle through a hash by identity.
+                continue
+            again = codec.decode(written)
             assert same_graph(again, graph), seed
-            assert codec.encode(again) == codec.encode(graph), seed
+            # Objects in a set have no order.
+            if b"$set" not in written and b"$frozenset" not in written:
+                assert codec.encode(again) == written, seed
         assert time.process_time() - before < 2, seed
     return valid
 
