@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 from graphcodec._making import make
 from graphcodec._marks import Mark
 from graphcodec._paths import excerpt
-from graphcodec._pieces import ATOMS
+from graphcodec._pieces import ATOMS, short
 from graphcodec._read_program import Again
 from graphcodec._shapes import Shape
 from graphcodec._slots import ANYTHING, UNTYPED
@@ -123,7 +123,9 @@ class Evolving:
             try:
                 fields = mark.upgrades[step](fields)
             except Exception as exc:  # a user's function may raise anything
-                raise self._call.invalid(exc, shape.cls) from exc
+                what = f"the upgrade of {mark.tag} from version {step}"
+                msg = f"{what} failed: {type(exc).__name__}: {short(exc)}"
+                raise UndecodableValueError(msg, tag=mark.tag) from exc
             if type(fields) is not dict or any(type(key) is not str for key in fields):
                 msg = f"the upgrade of {mark.tag} from version {step} gave no field map"
                 hint = "return a dict with text keys"

@@ -12,11 +12,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import cattrs
 
 from graphcodec._slots import SCALARS
+from graphcodec.errors import UndecodableValueError
 
 if TYPE_CHECKING:
     from graphcodec._shapes import Shape
@@ -106,6 +107,12 @@ for _name in (
     setattr(CodecConverter, _name, _announcing(_name))
 
 
+def _refuse_half(cls: type) -> NoReturn:
+    msg = f"{cls.__name__} was written by a hook that this codec can't read back"
+    hint = "register the hook that reads it with codec.converter, too"
+    raise UndecodableValueError(msg, type_name=cls.__name__, hint=hint)
+
+
 class Hooks:
     """The hooks of one converter, as the code generators ask for them.
 
@@ -146,6 +153,8 @@ class Hooks:
         if hasattr(write, _OURS):
             return None
         read = self.converter.get_structure_hook(cls)
+        if hasattr(read, _OURS):
+            return write, lambda _: _refuse_half(cls)
         return write, lambda value: read(value, cls)
 
     @property

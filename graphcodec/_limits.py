@@ -27,8 +27,8 @@ class Limits:
 
     Attributes:
         max_bytes: Size of a document in bytes, encoded.
-        max_depth: How many objects and containers may lie between the root and the
-            innermost one, counted through references.
+        max_depth: How many levels the graph may have from the root to its innermost
+            part, objects, containers and leaves alike, counted through references.
         max_nodes: How many entries ``nodes`` may have.
         max_string: Longest text outside plain slots, in characters.
         max_container: Most entries of one list or map outside plain slots.

@@ -18,6 +18,7 @@ cycle, and then the nodes stand in an order in which they point backwards.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from typing import Final
 
 from graphcodec._document import Document, Inside
 from graphcodec._paths import format_path
@@ -51,8 +52,18 @@ def order_nodes(document: Document) -> list[int]:
         document.lenient = True
         ordered, cycle = _children_first(order, needed)
     if cycle is not None:
-        raise _cyclic(document, cycle)
+        raise _cyclic(document, cycle, _FROZEN)
     return ordered
+
+
+_HASHED: Final = (
+    "a set member or dict key, which can't be hashed before it is complete",
+    "keep the members in a list, or refer to one of them by its id",
+)
+_FROZEN: Final = (
+    "frozen objects, tuples or sets alone",
+    "let one object of the cycle be mutable, or refer to it by its id",
+)
 
 
 def _refuse_hashed(
@@ -63,7 +74,7 @@ def _refuse_hashed(
     for number in order:
         hashed = document.edges(document.nodes[number], Inside.ANY, hashed=True)
         if any(knots[other] == knots[number] for other in hashed):
-            raise _cyclic(document, number)
+            raise _cyclic(document, number, _HASHED)
 
 
 def _knots(order: list[int], children: Callable[[int], list[int]]) -> dict[int, int]:
@@ -115,11 +126,11 @@ def _children_first(
     return order, cycle
 
 
-def _cyclic(document: Document, number: int) -> CyclicGraphError:
+def _cyclic(document: Document, number: int, why: tuple[str, str]) -> CyclicGraphError:
     node = document.nodes[number]
     tag = node.get("$type") if type(node) is dict else None
     path = format_path(document.node_path(number))
     what = f"the {tag}" if tag else "the value"
-    msg = f"{what} contains itself through frozen objects, tuples or sets alone"
-    hint = "let one object of the cycle be mutable, or refer to it by its id"
+    through, hint = why
+    msg = f"{what} contains itself through {through}"
     return CyclicGraphError(msg, path=path, hint=hint, tag=tag)

@@ -41,7 +41,7 @@ from graphcodec._registry import loaded_class
 from graphcodec._slots import ANYTHING, Member, Objects, OneOf, Slot, describe
 from graphcodec._unknown import Kept, OpaqueNode
 from graphcodec._values import MARKERS, Wire, malformed, read_marker
-from graphcodec.errors import UndecodableValueError
+from graphcodec.errors import GraphCodecError, UndecodableValueError
 
 if TYPE_CHECKING:
     from graphcodec._limits import Limits
@@ -559,6 +559,8 @@ class ReadCall:
         try:
             with self.program.hooks.calling():
                 out = hook(given)
+        except GraphCodecError:
+            raise
         except Exception as exc:  # a user's function may raise anything
             raise self.invalid(exc, cls or type(given)) from exc
         if cls is not None and not isinstance(out, cls):

@@ -59,7 +59,7 @@ class Resolvers:
             self.add(resolver)
 
     def add(self, resolver: Resolver) -> None:
-        """Ask *resolver* before the built-in ones, after those added earlier.
+        """Ask *resolver* for its tags, after those added earlier.
 
         Args:
             resolver: What turns descriptors of its tags into readers.

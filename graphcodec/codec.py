@@ -69,7 +69,8 @@ class Codec:
     Args:
         types: Classes to read beside the built-in ones: marked classes, or a mapping
             that gives tags to classes one does not own.
-        resolvers: What re-opens handles, asked in this order before the built-in ones.
+        resolvers: What re-opens handles, asked in this order. Where one of them takes a
+            tag, the built-in one is not asked.
         limits: What one document may cost.
         unknown_types: What to do with a tag that no class is registered under:
             ``raise``, or ``keep`` it as an `OpaqueNode`.
@@ -145,6 +146,7 @@ class Codec:
                 where, and what to do instead.
             CyclicGraphError: If it has a cycle that nothing could rebuild.
             LimitExceededError: If it breaks a limit of this codec.
+            InvalidValueError: If the fields of a class in it can't be read.
         """
         return self._engine.encode(obj, self._options.format)
 
@@ -199,6 +201,8 @@ class Codec:
 
     def check(self, obj: object) -> None:
         """Verify that *obj* comes back as it is: types, values and sharing.
+
+        Of containers, sharing counts within one untyped field, as on the wire.
 
         Args:
             obj: See `encode`.
