@@ -120,10 +120,11 @@ class Document:
                 if kind is deque and type(value) is dict:
                     items = value.get("$deque")
                 soft, hashed = kind in (list, deque), kind in (set, frozenset)
-                return _listed(items, lambda _: item, soft=soft, hashed=hashed)
-            case Row(items=slots):
-                return _listed(value, lambda index: slots[index], most=len(slots))
-            case Table(key=key, value=item):
+                if type(items) is list:
+                    return _listed(items, lambda _: item, soft=soft, hashed=hashed)
+            case Row(items=slots) if type(value) is list and len(value) == len(slots):
+                return _listed(value, lambda index: slots[index])
+            case Table(key=key, value=item) if type(value) is dict:
                 return list(_table_parts(value, key, item))
             case OneOf(other=other) if other is not None:
                 return self.parts(value, other)
@@ -131,8 +132,10 @@ class Document:
                 # What a user's hook made of a scalar.
                 return [Part(None, value["$any"], Inside.ANY, sealed=True)]
             case _:
-                known = type(value) is dict and "$type" in value
-                return list(self._object_parts(value)) if known else []
+                pass
+        # An object, or something that does not belong there: an object that could not
+        # be read as its class says is kept as it came.
+        return list(self._kept_parts(value))
 
     def _any_parts(self, value: Any) -> Iterator[Part]:
         if type(value) is list:
@@ -273,13 +276,12 @@ def _listed(
     *,
     soft: bool = False,
     hashed: bool = False,
-    most: int | None = None,
 ) -> list[Part]:
     if type(value) is not list:
         return []
     return [
         Part(index, item, place(index), soft, hashed=hashed)
-        for index, item in enumerate(value[:most])
+        for index, item in enumerate(value)
     ]
 
 

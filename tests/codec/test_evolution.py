@@ -500,3 +500,24 @@ def test_older_version_needs_an_upgrade() -> None:
 
     with pytest.raises(VersionError, match=r"version 1.*at 3"):
         codec.decode('{"graphcodec":1,"root":{"$type":"test.Bumped","a":1}}')
+
+
+def test_opaque_owner_need_not_fit_its_class() -> None:
+    """What is kept of it is looked into all the same, wherever it stands."""
+    codec = Codec(unknown_types="keep")
+    shared = {"$type": "Tokenizable", "text": "x"}
+    wire = {
+        "graphcodec": 1,
+        "nodes": [shared],
+        "root": {
+            "$type": "Conversation",
+            "id": "c",
+            "new": {"$type": "test.Strange"},
+            "items": [[{"$type": "$ref", "n": 0}], {"$type": "test.Strange"}],
+            "instructions": {"a": {"$type": "$ref", "n": 0}},
+        },
+    }
+    kept = codec.decode(json.dumps(wire))
+
+    assert isinstance(kept, OpaqueNode)
+    assert same_graph(codec.decode(codec.encode(kept)), kept)
