@@ -513,7 +513,7 @@ def test_opaque_owner_need_not_fit_its_class() -> None:
             "$type": "Conversation",
             "id": "c",
             "new": {"$type": "test.Strange"},
-            "items": [[{"$type": "$ref", "n": 0}], {"$type": "test.Strange"}],
+            "items": [{"$type": "test.Strange"}, [{"$type": "$ref", "n": 0}]],
             "instructions": {"a": {"$type": "$ref", "n": 0}},
         },
     }
