@@ -120,7 +120,12 @@ class Engine:
             tree=not self._references,
         )
         wire = self._document(obj, call)
-        data = _formats.write(wire, format)
+        try:
+            data = _formats.write(wire, format)
+        except UnicodeEncodeError as exc:
+            # Text has been looked at; what is left are names that classes chose.
+            msg = "a tag, or the name of an Enum member, is not text that JSON can hold"
+            raise UnencodableValueError(msg, path="$") from exc
         limits = self._limits
         if len(data) > limits.max_bytes:
             raise exceeded("max_bytes", limits.max_bytes, len(data), "$")

@@ -415,3 +415,12 @@ def test_unknown_zone_is_refused() -> None:
 def test_payload_is_an_untyped_slot() -> None:
     """Any value comes back."""
     assert round_trip(make(GateRecord, payload={1: b"x"})).payload == {1: b"x"}
+
+
+def test_name_that_is_no_text_is_refused() -> None:
+    """Even where a class chose it."""
+    odd = Enum("odd", {"\ud800": 1, "b": "x"})
+    codec = Codec(types={"test.Odd": odd})
+
+    with pytest.raises(UnencodableValueError, match="name of an Enum member"):
+        codec.encode([odd["\ud800"]])
