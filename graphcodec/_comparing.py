@@ -73,6 +73,9 @@ class _Comparison:
         return None
 
     def _compare(self, a: Any, b: Any, trail: Trail, scope: int) -> str | None:
+        # A container in a kept value counts for itself.
+        a = a.value if type(a) is Shared else a
+        b = b.value if type(b) is Shared else b
         kind = type(a)
         if kind is not type(b):
             return f"{type_name(kind)} became {type_name(type(b))}"
@@ -119,9 +122,8 @@ class _Comparison:
             case set() | frozenset() if type(a) in _CONTAINERS:
                 return self._matched(a, b, trail, scope)
             case Kept():
-                return self._later([("", a.tree, b.tree)], trail, scope)
-            case Shared():
-                return self._later([("", a.value, b.value)], trail, scope)
+                self._scopes += 1
+                return self._later([("", a.tree, b.tree)], trail, -self._scopes)
             case OpaqueNode():
                 return self._opaque(a, b, trail)
             case _:

@@ -302,7 +302,7 @@ class WriteCall:
             case OpaqueNode():
                 return self.kept_fields.opaque(value, level)
             case Kept():
-                return self.kept_fields.tree(value.tree, level, {}, "")
+                return self.kept_fields.tree(value.tree, level, {}, "", {})
             case _:
                 raise refusal(value)
 
@@ -326,9 +326,7 @@ class WriteCall:
         key = slot.get(id(value))
         if key is not None:
             return self.again(key, value, level)
-        self._containers += 1
-        key = ("container", self._containers)
-        slot[id(value)] = key
+        key = self._new_key(value, slot)
         if level > NESTING - ROOM:
             return self.defer(key, value, slot)
         out = self._container(value, key, level, slot)
@@ -339,6 +337,26 @@ class WriteCall:
                 self._repeated()
             self._repeated_ids.add(id(value))
         return out
+
+    def _new_key(self, value: object, slot: dict[int, Key]) -> Key:
+        self._containers += 1
+        key = slot[id(value)] = ("container", self._containers)
+        return key
+
+    def shared(self, value: Any, slot: dict[int, Key]) -> object:
+        """Return the reference to a container that was one when it was read.
+
+        Args:
+            value: The container.
+            slot: The containers met in this slot.
+        """
+        key = slot.get(id(value))
+        if key is not None:
+            return self.again(key, value, 1)
+        key = self._new_key(value, slot)
+        if self.tree:
+            return self._container(value, key, 1, slot)
+        return self.defer(key, value, slot)
 
     def _container(
         self, value: Any, key: Key, level: int, slot: dict[int, Key]

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from graphcodec._limits import NESTING, ROOM
+from graphcodec._nodes import Key
 from graphcodec._paths import excerpt
 from graphcodec._plain import is_text
 from graphcodec._unknown import Kept, OpaqueNode, Shared
@@ -40,6 +41,7 @@ class KeptWriter:
         """
         # What is kept may refer to its owner, even where a class has only scalars.
         self._call.tangled = True
+        slot: dict[int, Key] = {}
         for key, value in self._call.pairs(dict(kept)):
             if not is_text(key):
                 msg = f"the field name {excerpt(key)} is not text that JSON can hold"
@@ -47,7 +49,7 @@ class KeptWriter:
             if key not in out:
                 self._call.steps.append(key)
                 if type(value) is Kept:
-                    out[key] = self.tree(value.tree, level, out, key)
+                    out[key] = self.tree(value.tree, level, out, key, slot)
                 else:
                     out[key] = self._call.untyped(value, level)
                 self._call.steps.pop()
@@ -73,21 +75,31 @@ class KeptWriter:
         self._call.keep(node)
         return out
 
-    def tree(self, value: Any, level: int, holder: Any, place: Any) -> object:
-        """Return a kept value: wire as it came, but objects in it written anew."""
+    def tree(
+        self, value: Any, level: int, holder: Any, place: Any, slot: dict[int, Key]
+    ) -> object:
+        """Return a kept value: wire as it came, but objects in it written anew.
+
+        Args:
+            value: The value.
+            level: The level at which its outermost map or list stands.
+            holder: The map or list that the result is put into.
+            place: The key or index it is put at.
+            slot: The shared containers met in the fields of one object.
+        """
         kind = type(value)
         if kind is dict:
             out: Wire = {}
             for key, item in value.items():
-                out[key] = self.tree(item, level + 1, out, key)
+                out[key] = self.tree(item, level + 1, out, key, slot)
             return out
         if kind is list:
             items: list[object] = []
             for index, item in enumerate(value):
-                items.append(self.tree(item, level + 1, items, index))
+                items.append(self.tree(item, level + 1, items, index, slot))
             return items
         if kind is Shared:
-            return self._call.walk(value.value, level, {}, holder, place)
+            return self._call.shared(value.value, slot)
         if kind is bytes:
             return self._call.as_bytes(value)
         if self._is_object(value):

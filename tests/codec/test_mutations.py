@@ -18,7 +18,11 @@ import pytest
 from attrs import field, frozen
 
 from graphcodec import Codec, Limits, encodable
-from graphcodec.errors import CyclicGraphError, GraphCodecError
+from graphcodec.errors import (
+    CyclicGraphError,
+    GraphCodecError,
+    UndecodableValueError,
+)
 from graphcodec.primitives import Conversation
 from graphcodec.testing import same_graph
 from tests.codec.samples import Bare, Link, Node, full
@@ -255,7 +259,12 @@ def run(seeds: range) -> int:
             except CyclicGraphError:
                 # A document made by hand may hold a cycle through a hash by identity.
                 continue
-            again = codec.decode(written)
+            try:
+                again = codec.decode(written)
+            except UndecodableValueError as exc:
+                # An owner that is kept as a whole can't close a cycle everywhere.
+                assert "of unknown type is part of a cycle" in str(exc), seed  # noqa: PT017
+                continue
             assert same_graph(again, graph), seed
             # Objects in a set have no order.
             if b"$set" not in written and b"$frozenset" not in written:
