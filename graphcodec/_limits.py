@@ -25,6 +25,10 @@ def _positive(_: object, attribute: Attribute[int], value: int) -> None:
 class Limits:
     """What one document may cost. Both sides check the same bounds.
 
+    By default a document may hold what `max_bytes` and `max_nodes` leave room for: a
+    text is no longer than its document, and a node has at most 60 levels. A lower
+    bound for depth, text or containers makes large documents pay for an exact look.
+
     Attributes:
         max_bytes: Size of a document in bytes, encoded.
         max_depth: How many levels the graph may have from the root to its innermost
@@ -37,10 +41,10 @@ class Limits:
     """
 
     max_bytes: int = field(default=256 << 20, validator=_positive)
-    max_depth: int = field(default=1_000_000, validator=_positive)
+    max_depth: int = field(default=64_000_000, validator=_positive)
     max_nodes: int = field(default=1_000_000, validator=_positive)
-    max_string: int = field(default=64 << 20, validator=_positive)
-    max_container: int = field(default=5_000_000, validator=_positive)
+    max_string: int = field(default=256 << 20, validator=_positive)
+    max_container: int = field(default=256 << 20, validator=_positive)
     max_inline_bytes: int = field(default=8 << 20, validator=_positive)
     max_decompressed: int = field(default=512 << 20, validator=_positive)
 
