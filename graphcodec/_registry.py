@@ -156,11 +156,6 @@ class TypeRegistry:
             if "__graphcodec_check__" in vars(cls)
         )
 
-    def shapes(self) -> list[Shape]:
-        """Return the shapes of all registered classes."""
-        found = [self.shape(cls) for cls in list(self._marks)]
-        return [shape for shape in found if shape is not None]
-
     def copy(self) -> TypeRegistry:
         """Return a registry with the same classes that can grow by itself."""
         new = TypeRegistry()

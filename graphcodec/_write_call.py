@@ -557,18 +557,6 @@ class WriteCall:
 
     # Leaves
 
-    def as_text(self, value: str) -> object:
-        """Return text, with lone surrogates marked."""
-        return write_text(value)
-
-    def as_int(self, value: int) -> object:
-        """Return an int, marked if it has more than 64 bits."""
-        return write_int(value)
-
-    def as_float(self, value: float) -> object:
-        """Return a float, marked if it is not finite."""
-        return write_float(value)
-
     def as_bytes(self, value: bytes) -> object:
         """Return bytes as the format at hand has them."""
         return value if self._binary else write_bytes(value)
@@ -583,10 +571,6 @@ class WriteCall:
         # A mutable owner may let go of it, and its id be used again.
         self.keep(value)
         return text
-
-    def as_value(self, value: Any) -> object:
-        """Return the value of an Enum member, marked if JSON can't hold it."""
-        return write_int(value) if isinstance(value, int) else write_text(value)
 
     # The path, in the careful build
 
