@@ -78,7 +78,9 @@ def plain(value: Any, room: int, seen: set[int] | None, careful: bool) -> Any:  
             if id(item) in seen:
                 return NOT_PLAIN
             seen.add(id(item))
-            copy = plain(item, room - 1, seen, careful)
+            copy = item.copy() if kind is list and room > 1 and not careful else None
+            if copy is None or not FLAT.issuperset(map(type, copy)):
+                copy = plain(item, room - 1, seen, careful)
             if copy is NOT_PLAIN:
                 return NOT_PLAIN
             out[key] = copy

@@ -389,6 +389,9 @@ class _Function(_Expressions):
         if self._careful:
             source = f"(v := w.rare.attribute(o, {item.name!r}))"
         value = self.value(item.slot, source, "v", 1)
+        if value == f"(v := o.{item.name})":
+            # Nothing looks at it again.
+            value = f"o.{item.name}"
         return f"{item.key!r}: {self.at(repr(item.key), value)}"
 
     def _extra(self) -> list[str]:
