@@ -18,6 +18,7 @@ cycle, and then the nodes stand in an order in which they point backwards.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from typing import Final
 
 from graphcodec._document import Document, Inside
@@ -35,6 +36,7 @@ def order_nodes(document: Document) -> list[int]:
         CyclicGraphError: If there is no such order.
     """
 
+    @cache
     def everything(number: int) -> list[int]:
         return document.edges(document.nodes[number], Inside.ANY)
 

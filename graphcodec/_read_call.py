@@ -333,41 +333,40 @@ class ReadCall:
         """Fill an empty dict or deque from its wire."""
         if "$deque" in wire:
             return self._fill_list(out, wire["$deque"], soft)
-        steps = len(self.steps)
-        try:
+
+        def fill(soft: bool) -> None:
             if "$dict" in wire:
                 self._fill_pairs(out, wire["$dict"], soft)
-            else:
-                for key, value in wire.items():
-                    self.steps.append(key)
-                    out[key] = self.walk(value, soft)
-                    self.steps.pop()
-        except Unready:
-            if not soft:
-                raise
-            del self.steps[steps:]
-            out.clear()
-            self.jobs.append(lambda: self._refill(out, wire))
-        return out
+                return
+            for key, value in wire.items():
+                self.steps.append(key)
+                out[key] = self.walk(value, soft)
+                self.steps.pop()
 
-    def _refill(self, out: Any, wire: Any) -> None:
-        if type(wire) is list:
-            self._fill_list(out, wire, False)
-        else:
-            self._fill(out, wire, False)
+        return self.patiently(out, fill, soft)
 
     def _fill_list(self, out: Any, items: Any, soft: bool) -> object:
         if type(items) is not list:
             malformed("a sequence needs a list", items)
+        return self.patiently(out, lambda soft: self._add_items(out, items, soft), soft)
+
+    def patiently(self, out: Any, fill: Callable[[bool], None], soft: bool) -> Any:
+        """Fill a container now or, if it may wait and must, when all nodes exist.
+
+        Args:
+            out: The container, empty.
+            fill: Fills it; told whether what is inside may wait, too.
+            soft: Whether it may.
+        """
         steps = len(self.steps)
         try:
-            self._add_items(out, items, soft)
+            fill(soft)
         except Unready:
             if not soft:
                 raise
             del self.steps[steps:]
             out.clear()
-            self.jobs.append(lambda: self._refill(out, items))
+            self.jobs.append(lambda: fill(False))
         return out
 
     def _add_items(self, out: Any, items: list[Any], soft: bool) -> None:
@@ -493,17 +492,12 @@ class ReadCall:
         if self.settling and admits(slot, type(value)):
             return value
         tag = value.get("$type") if type(value) is dict else None
-        if tag == "$ref":
-            # What most references are: backwards, and to the right thing.
-            number = value.get("n")
-            if type(number) is int and 0 <= number < len(self._nodes):
-                out = self._nodes[number]
-                if isinstance(out, slot.bases) and len(value) == 2:  # noqa: PLR2004
-                    return out
         if type(tag) is not str:
             return self._no_object(value, slot)
         if tag == "$ref":
             out = self.ref(value)
+            if isinstance(out, slot.bases):
+                return out
         elif tag == "$reader":
             out = self.rare.reader(value, "")
         else:

@@ -9,7 +9,7 @@ to `Evolving.uneven`, which takes its time.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from graphcodec._live import type_name
 from graphcodec._making import make_model, make_struct
@@ -28,14 +28,13 @@ from graphcodec._slots import (
     Table,
     Untyped,
 )
-from graphcodec._source import Namespace
+from graphcodec._source import Build, Namespace
 
 if TYPE_CHECKING:
     from graphcodec._hooks import Hooks
     from graphcodec._registry import TypeRegistry
 
 Read: TypeAlias = "Callable[..., Any]"
-Build: TypeAlias = Literal["fast", "careful"]
 
 
 class Unready(Exception):  # noqa: N818 - a signal between frames, never an outcome
@@ -115,15 +114,13 @@ class ReadProgram:
             soft: Whether containers may be filled after their owner was made.
         """
         name = f"{family}_{soft}_{self.space.name(slot, 'slot')}"
-        if name in self.space.names:
-            function: Read = self.space.names[name]
-            return function
-        with self.space.together():
+
+        def source() -> str:
             value = _Expressions(self, family, soft=soft).value(slot, "v", "v")
-            source = f"def {name}(v, r):\n    times = r.times\n    return {value}\n"
-            self.space.compile(name, source)
-            made: Read = self.space.names[name]
-            return made
+            return f"def {name}(v, r):\n    times = r.times\n    return {value}\n"
+
+        function: Read = self.space.once(name, source)
+        return function
 
 
 class _Expressions:
@@ -268,12 +265,12 @@ class _Expressions:
         ]
         if not tests:
             return f"r.rare.one_of({source}, {place}, {self._family!r}, {self._soft})"
+        if self._checked and slot.other is None:
+            return source
         chain = "".join(
             f"{good} if {test.format(v if index else source)} else "
             for index, (test, good) in enumerate(tests)
         )
-        if self._checked and slot.other is None:
-            return source
         only_none = slot.scalars == (type(None),)
         if isinstance(slot.other, Objects) and not only_none:
             return f"({chain}{self._objects(slot.other, v, v, place)})"

@@ -29,7 +29,6 @@ from graphcodec._pieces import (
     short,
     split_pairs,
 )
-from graphcodec._read_program import Unready
 from graphcodec._slots import (
     Member,
     Objects,
@@ -249,23 +248,13 @@ class RareSlots:
             return out
 
         if late:
-            return self._patient(deque(maxlen=longest) if kind is deque else [], fill)
+            late_out: Any = deque(maxlen=longest) if kind is deque else []
+            return self._call.patiently(late_out, lambda _: fill(late_out), soft)
         if kind in (set, frozenset):
             self._call.check_sizes(items)
             return self._call.hashed(kind, fill([]))
         out = fill([])
         return deque(out, longest) if kind is deque else kind(out)
-
-    def _patient(self, out: Any, fill: Callable[[Any], Any]) -> object:
-        """Fill *out* now, or when all nodes exist."""
-        steps = len(self._call.steps)
-        try:
-            return fill(out)
-        except Unready:
-            del self._call.steps[steps:]
-            out.clear()
-            self._call.jobs.append(lambda: fill(out))
-            return out
 
     def _table(self, value: Any, slot: Table, family: str, soft: bool) -> object:
         if type(value) is not dict:
@@ -298,7 +287,8 @@ class RareSlots:
                 malformed("$dict needs distinct keys")
             return out
 
-        return self._patient({}, fill) if soft else fill({})
+        table: dict[Any, Any] = {}
+        return self._call.patiently(table, lambda _: fill(table), soft)
 
 
 def read_bare(cls: type, value: object) -> object:

@@ -7,7 +7,10 @@ import threading
 import weakref
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Literal, TypeAlias
+
+Build: TypeAlias = Literal["fast", "careful"]
+"""Which of the two builds of a function: without a path, or with one."""
 
 
 def _forget(filenames: list[str]) -> None:
@@ -51,6 +54,18 @@ class Namespace:
                 self._depth -= 1
                 if self._depth == 0:
                     self._begun.clear()
+
+    def once(self, name: str, source: Callable[[], str]) -> Any:
+        """Return the function *name*, compiled when it is first asked for.
+
+        Args:
+            name: Its name.
+            source: Gives its definition.
+        """
+        if name not in self.names:
+            with self.together():
+                self.compile(name, source())
+        return self.names[name]
 
     def begin(self, name: str, publish: Callable[[], None]) -> bool:
         """Say whether the function *name* is still to be compiled.

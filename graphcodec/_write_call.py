@@ -132,7 +132,7 @@ class WriteCall:
         self._binary = binary
         self.tree = tree
         self._canonical = canonical
-        self.careful = program.build == "careful"
+        self.careful = program.careful
         self._work: list[tuple[Key, Any, dict[int, Key] | None, Trail | None]] = []
         self._containers = 0
         self._keyed = False

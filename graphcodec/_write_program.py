@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from math import isfinite
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from graphcodec._limits import NESTING
 from graphcodec._live import type_name
@@ -31,7 +31,7 @@ from graphcodec._slots import (
     Untyped,
     height,
 )
-from graphcodec._source import Namespace
+from graphcodec._source import Build, Namespace
 from graphcodec._values import (
     LEAST_INT,
     MOST_INT,
@@ -49,7 +49,6 @@ if TYPE_CHECKING:
     from graphcodec._write_call import WriteCall
 
 Write: TypeAlias = "Callable[[Any, WriteCall, int], Wire]"
-Build: TypeAlias = Literal["fast", "careful"]
 
 
 class WriteProgram:
@@ -58,7 +57,7 @@ class WriteProgram:
     def __init__(self, registry: TypeRegistry, hooks: Hooks, build: Build) -> None:
         self.registry = registry
         self.hooks = hooks
-        self.build: Build = build
+        self.careful = build == "careful"
         self.writers: dict[type, Write] = {}
         self._names: dict[type, str] = {}
         self._by_tag: dict[str, Shape] = {}
@@ -133,18 +132,16 @@ class WriteProgram:
             family: The family of the readers in it.
         """
         name = f"{family}_{self.space.name(slot, 'slot')}"
-        if name in self.space.names:
-            function: Write = self.space.names[name]
-            return function
-        with self.space.together():
+
+        def source() -> str:
             value = _Expressions(self, family).value(slot, "v", "v", 0)
-            source = (
+            return (
                 f"def {name}(v, w, level):\n    times, time = w.times, None\n"
                 f"    return {value}\n"
             )
-            self.space.compile(name, source)
-            made: Write = self.space.names[name]
-            return made
+
+        function: Write = self.space.once(name, source)
+        return function
 
 
 class _Expressions:
@@ -156,7 +153,7 @@ class _Expressions:
         self._program = program
         self._name = program.space.name
         self._family = family
-        self._careful = program.build == "careful"
+        self._careful = program.careful
         # A frozen class with a check holds what its annotations say.
         self._trusting = trusting and not self._careful
 
