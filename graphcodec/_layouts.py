@@ -21,7 +21,7 @@ from graphcodec._unknown import Kept, OpaqueNode, Shared
 from graphcodec.readers._contracts import Reader
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
 Kind: TypeAlias = Literal[
     "attrs", "dataclass", "pydantic", "struct", "enum", "custom", "leaf"
@@ -131,21 +131,36 @@ def object_fields(obj: object) -> Iterator[tuple[str, object]]:
 _UNSET: Final = object()
 
 
-def _attrs(cls: Any) -> Layout:
+def _by_role(
+    items: Iterable[Any], part: Callable[[Any], Part]
+) -> tuple[tuple[Part, ...], dict[str, object], str | None]:
+    """Return the data fields, the skipped ones and their values, the place of extras.
+
+    Args:
+        items: The fields of an attrs class or dataclass.
+        part: Makes the part of one.
+    """
     parts: list[Part] = []
     skipped: dict[str, object] = {}
     extra = None
-    for item in attrs.fields(cls):
+    for item in items:
         role = item.metadata.get("graphcodec")
         if role == EXTRA:
             extra = item.name
         elif role == SKIP:
             skipped[item.name] = item.default
         else:
-            parts.append(_attrs_part(cls, item))
+            parts.append(part(item))
+    return tuple(parts), skipped, extra
+
+
+def _attrs(cls: Any) -> Layout:
+    parts, skipped, extra = _by_role(
+        attrs.fields(cls), lambda item: _attrs_part(cls, item)
+    )
     return Layout(
         kind="attrs",
-        parts=tuple(parts),
+        parts=parts,
         extra=extra or _dict_place(cls),
         mutable=not attrs.inspect(cls).is_frozen and is_made_plainly(cls),
         skipped=skipped,
@@ -164,27 +179,20 @@ def _attrs_part(cls: type, item: attrs.Attribute[object]) -> Part:
 
 
 def _dataclass(cls: Any) -> Layout:
-    parts: list[Part] = []
-    skipped: dict[str, object] = {}
-    extra = None
-    for item in dataclasses.fields(cls):
-        role = item.metadata.get("graphcodec")
-        if role == EXTRA:
-            extra = item.name
-        elif role == SKIP:
-            skipped[item.name] = item.default
-        else:
-            missing = item.default is item.default_factory is dataclasses.MISSING
-            argument = item.name if item.init else None
-            required = item.init and missing
-            parts.append(Part(item.name, item.name, argument, required))
+    parts, skipped, extra = _by_role(dataclasses.fields(cls), _dataclass_part)
     return Layout(
         kind="dataclass",
-        parts=tuple(parts),
+        parts=parts,
         extra=extra or _dict_place(cls),
         mutable=not cls.__dataclass_params__.frozen and is_made_plainly(cls),
         skipped=skipped,
     )
+
+
+def _dataclass_part(item: dataclasses.Field[Any]) -> Part:
+    missing = item.default is item.default_factory is dataclasses.MISSING
+    argument = item.name if item.init else None
+    return Part(item.name, item.name, argument, item.init and missing)
 
 
 def _pydantic(cls: Any) -> Layout:
