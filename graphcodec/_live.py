@@ -163,6 +163,18 @@ def _function(value: types.FunctionType) -> str:
     return f"the function {value.__name__} is code, not data"
 
 
+def unreadable(tag: str, name: str) -> UnencodableValueError:
+    """Return the error for what could be written and not be read again.
+
+    Args:
+        tag: Its tag.
+        name: What it is.
+    """
+    msg = f"{name} has the tag {tag!r}, which this codec can't read back"
+    hint = "register its class: Codec(types=[...])"
+    return UnencodableValueError(msg, tag=tag, type_name=name, hint=hint)
+
+
 def _unregistered(value: object, name: str) -> UnencodableValueError:
     cls = type(value)
     for base in cls.__mro__[1:-1]:

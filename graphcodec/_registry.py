@@ -19,14 +19,18 @@ class TypeRegistry:
 
     Marked classes can be written by any codec; only registered ones are read.
 
+    Args:
+        closed: Whether only what can be read may be written.
+
     Attributes:
         generation: Counts the changes: functions compiled before one are old.
     """
 
     generation: int
 
-    def __init__(self) -> None:
+    def __init__(self, *, closed: bool = False) -> None:
         self.generation = 0
+        self._closed = closed
         self._tags: dict[str, type] = {}
         self._marks: dict[type, Mark] = {}
         self._functions: dict[type, tuple[Callable[[Any], object], ...]] = {}
@@ -148,6 +152,22 @@ class TypeRegistry:
         """Say whether instances of *cls* can be registered objects."""
         return cls in self._bases or mark_of(cls) is not None
 
+    def may_write(self, cls: type) -> bool:
+        """Say whether instances of a registered or marked class may be written.
+
+        Args:
+            cls: The class.
+        """
+        return not self._closed or cls in self._marks
+
+    def may_write_tag(self, tag: str) -> bool:
+        """Say whether an object of which only the tag is known may be written.
+
+        Args:
+            tag: The tag.
+        """
+        return not self._closed or tag in self._tags
+
     def hashed_by_identity(self) -> frozenset[str]:
         """Return the tags of the classes that hash by an id, whatever they hold."""
         return frozenset(
@@ -156,9 +176,13 @@ class TypeRegistry:
             if "__graphcodec_check__" in vars(cls)
         )
 
-    def copy(self) -> TypeRegistry:
-        """Return a registry with the same classes that can grow by itself."""
-        new = TypeRegistry()
+    def copy(self, *, closed: bool = False) -> TypeRegistry:
+        """Return a registry with the same classes that can grow by itself.
+
+        Args:
+            closed: Whether only what can be read may be written.
+        """
+        new = TypeRegistry(closed=closed)
         new._tags = self._tags.copy()
         new._marks = self._marks.copy()
         new._functions = self._functions.copy()

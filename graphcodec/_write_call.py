@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from graphcodec._document import check_collisions
 from graphcodec._limits import NESTING, ROOM, exceeded
-from graphcodec._live import refusal, type_name
+from graphcodec._live import refusal, type_name, unreadable
 from graphcodec._nodes import Key, Nodes
 from graphcodec._paths import Step, excerpt, format_path
 from graphcodec._plain import (
@@ -311,6 +311,8 @@ class WriteCall:
         shape = self.program.registry.shape(cls)
         if shape is None:
             raise refusal(value)
+        if not self.program.registry.may_write(cls):
+            raise unreadable(shape.mark.tag, type_name(cls))
         if isinstance(value, enum.Flag):
             return {"$enum": shape.mark.tag, "value": write_scalar(value.value)}
         return {"$enum": shape.mark.tag, "name": value.name}

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from graphcodec._limits import NESTING, ROOM
+from graphcodec._live import unreadable
 from graphcodec._nodes import Key
 from graphcodec._paths import excerpt
 from graphcodec._plain import is_text
@@ -61,6 +62,8 @@ class KeptWriter:
             node: What stands for it.
             level: The level at which the map stands.
         """
+        if not self._call.program.registry.may_write_tag(node.tag):
+            raise unreadable(node.tag, "OpaqueNode")
         key = id(node)
         if key in self._call.memo:
             return self._call.again(key, node, level)

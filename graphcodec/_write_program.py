@@ -13,7 +13,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from graphcodec._limits import NESTING
-from graphcodec._live import type_name
+from graphcodec._live import type_name, unreadable
 from graphcodec._marks import IN_DICT
 from graphcodec._shapes import Field, Shape
 from graphcodec._slots import (
@@ -119,9 +119,13 @@ class WriteProgram:
             self._by_tag[shape.mark.tag] = shape
 
         # A class may refer to itself: its name counts before there is a function.
-        if self.space.begin(name, publish):
+        if not self.space.begin(name, publish):
+            return name
+        if self.registry.may_write(shape.cls):
             source = _Function(self, shape).source(name)
             self.space.compile(shape.mark.tag, source)
+        else:
+            self.space.names[name] = _refusing(shape)
         return name
 
     def place(self, slot: Slot, family: str) -> Write:
@@ -142,6 +146,15 @@ class WriteProgram:
 
         function: Write = self.space.once(name, source)
         return function
+
+
+def _refusing(shape: Shape) -> Write:
+    """Return the function for a class that this codec could not read back."""
+
+    def refuse(*_: object) -> Wire:
+        raise unreadable(shape.mark.tag, type_name(shape.cls))
+
+    return refuse
 
 
 class _Expressions:

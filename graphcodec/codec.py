@@ -51,6 +51,7 @@ class _Options:
     references: str = "objects"
     format: Format = "json"
     builtin_resolvers: bool = True
+    write_unregistered: bool = True
 
 
 _CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
@@ -79,6 +80,8 @@ class Codec:
         references: ``objects`` keeps sharing and cycles; ``none`` writes a tree.
         format: What `encode` writes; `decode` recognises both.
         builtin_resolvers: Whether in-memory and public https handles work as they are.
+        write_unregistered: Whether a marked class that is not among *types* may be
+            written. Who reads what they wrote, such as a cache or a queue, says no.
 
     Raises:
         InvalidValueError: If an option or a class can't be used.
@@ -96,6 +99,7 @@ class Codec:
         references: Literal["objects", "none"] = "objects",
         format: Format = "json",  # noqa: A002 - the word that users know
         builtin_resolvers: bool = True,
+        write_unregistered: bool = True,
     ) -> None:
         self._options = options = _Options(
             types=_frozen_types(types),
@@ -106,11 +110,14 @@ class Codec:
             references=references,
             format=format,
             builtin_resolvers=builtin_resolvers,
+            write_unregistered=write_unregistered,
         )
         _check_options(options)
         self._registered: _Registered = []
         self._added_resolvers: list[Resolver] = []
-        self._registry = _builtin_registry().copy()
+        # With "keep", there is no tag that this codec can't read.
+        closed = not write_unregistered and unknown_types == "raise"
+        self._registry = _builtin_registry().copy(closed=closed)
         self._converter = CodecConverter(detailed_validation=False)
         self._engine = engine = Engine(
             self._registry,

@@ -1,3 +1,4 @@
+import enum
 import pickle
 import threading
 from collections.abc import Callable, Sequence
@@ -8,7 +9,7 @@ import pytest
 from attrs import define, field
 
 import graphcodec
-from graphcodec import Codec, Limits, encodable
+from graphcodec import Codec, Limits, OpaqueNode, encodable
 from graphcodec.errors import (
     GraphCodecError,
     InvalidValueError,
@@ -150,6 +151,66 @@ def test_builtin_resolvers_can_be_off() -> None:
 
     with pytest.raises(NoReaderResolverError, match="in-memory"):
         Codec(builtin_resolvers=False).decode(data)
+
+
+# What the codec itself could not read
+
+
+class Closed(enum.Enum):
+    """An Enum with a tag that no codec knows."""
+
+    __graphcodec_tag__ = "test.Closed"
+
+    ONE = 1
+
+
+@encodable("test.Holder")
+@define
+class Holder:
+    """A class with another in a typed field."""
+
+    nodes: list[Node]
+
+
+@pytest.mark.parametrize(
+    ("value", "path"),
+    [
+        (Node(), "$"),
+        ({"a": [Node()]}, "$.a[0]"),
+        (Holder(nodes=[Node()]), "$.nodes[0]"),
+        (Closed.ONE, "$"),
+        (OpaqueNode(tag="test.Gone", version=1, fields={}), "$"),
+    ],
+)
+def test_closed_codec_writes_only_what_it_reads(value: object, path: str) -> None:
+    """Marked or opaque: what is not registered is refused, with its path."""
+    codec = Codec(types=[Holder], write_unregistered=False)
+
+    with pytest.raises(UnencodableValueError, match="can't read back") as caught:
+        codec.encode(value)
+
+    assert caught.value.path == path
+    assert Codec().encode(value)
+
+
+def test_closed_codec_writes_what_is_registered_later() -> None:
+    """Registering opens the way, also for a class that was refused before."""
+    codec = Codec(types=[Holder], write_unregistered=False)
+    with pytest.raises(UnencodableValueError, match="can't read back"):
+        codec.encode(Holder(nodes=[Node()]))
+
+    codec.register(Node)
+
+    assert codec.encode(Holder(nodes=[Node()])) == CODEC.replace(types=[Holder]).encode(
+        Holder(nodes=[Node()])
+    )
+
+
+def test_codec_that_keeps_unknown_types_reads_everything() -> None:
+    """So it may write everything."""
+    codec = Codec(unknown_types="keep", write_unregistered=False)
+
+    assert codec.encode(Node()) == Codec().encode(Node())
 
 
 # What must come out
