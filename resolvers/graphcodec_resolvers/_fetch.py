@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 import httpcore
 import httpx
 
+from graphcodec._process import PerProcess
 from graphcodec.errors import GraphCodecError, HandleError, ResolverDeniedError
 from graphcodec_resolvers._network import (
     DEADLINE,
@@ -18,7 +19,6 @@ from graphcodec_resolvers._network import (
     VettedTransport,
     vetted_addresses,
 )
-from graphcodec_resolvers._process import PerProcess
 from graphcodec_resolvers._urls import MAX_URL, origin_of
 
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, BinaryIO, Final, Literal, TypeAlias, cast
 
+from graphcodec._process import PerProcess
 from graphcodec.errors import (
     InvalidValueError,
     ResolverDeniedError,
@@ -29,7 +30,6 @@ from graphcodec_resolvers._pins import (
     check_locator,
     is_text,
 )
-from graphcodec_resolvers._process import PerProcess
 from graphcodec_resolvers._stored import SCHEME, FsspecReader, store_place
 from graphcodec_resolvers._streams import (
     BLOCK,

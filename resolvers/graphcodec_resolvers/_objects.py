@@ -10,12 +10,12 @@ from errno import EACCES, ESTALE
 from functools import cache
 from typing import IO, TYPE_CHECKING, Protocol, cast
 
+from graphcodec._process import PerProcess
 from graphcodec.errors import InvalidValueError
 from graphcodec_resolvers._backends import CONTENT, Backend, Hashed, Kept
 from graphcodec_resolvers._folder import Folder
 from graphcodec_resolvers._keys import content_key
 from graphcodec_resolvers._pins import Pins, is_sha256, is_text
-from graphcodec_resolvers._process import PerProcess
 from graphcodec_resolvers._streams import BLOCK
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from graphcodec_resolvers._process import PerProcess
+from graphcodec._process import PerProcess
 
 
 def test_a_value_is_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -71,7 +71,7 @@ def test_a_lock_held_at_a_fork_does_not_hang_the_child() -> None:
     run("""
 import os, threading, fsspec.asyn
 from graphcodec_resolvers import FsspecStore
-from graphcodec_resolvers._process import PerProcess
+from graphcodec._process import PerProcess
 
 FsspecStore("memory://x", alias="m").write(b"hi")
 held, done = threading.Event(), threading.Event()
