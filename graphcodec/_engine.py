@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import hashlib
 from contextlib import suppress
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
-from graphcodec import _formats
+from graphcodec import _formats, _frames
 from graphcodec._conforming import fits
 from graphcodec._document import Document, Sizes, check_limits
 from graphcodec._formats import Format
+from graphcodec._frames import Compression
 from graphcodec._hooks import Hooks
 from graphcodec._limits import Limits, exceeded
 from graphcodec._ordering import order_nodes
@@ -38,6 +39,8 @@ from graphcodec.errors import (
     UndecodableValueError,
     UnencodableValueError,
 )
+
+_Bound: TypeAlias = Literal["max_bytes", "max_decompressed"]
 
 
 class Programs:
@@ -99,20 +102,40 @@ class Engine:
 
     # Out
 
-    def encode(self, obj: object, format: Format) -> bytes:  # noqa: A002
-        """Return the document of *obj* as bytes.
+    def encode(
+        self,
+        obj: object,
+        format: Format,  # noqa: A002 - the word that users know
+        compression: Compression | None = None,
+    ) -> bytes:
+        """Return the document of *obj* as bytes, in a frame if it is compressed.
 
         Args:
             obj: The root.
             format: ``json`` or ``msgpack``.
+            compression: How to compress the document.
         """
+        limits = self._limits
+        if compression is not None:
+            # The frame is what arrives; the document is bounded by what it inflates to.
+            document = self._encode(obj, format, "max_decompressed")
+            return _frames.compress(document, compression, limits)
+        return self._encode(obj, format, "max_bytes")
+
+    def _encode(self, obj: object, format: Format, bound: _Bound) -> bytes:  # noqa: A002 - likewise
         programs = self._current()
         # Whatever fails, a user's function included, is told with its place.
         with suppress(Exception):
-            return self._write(obj, programs.write, format)
-        return self._write(obj, programs.write_carefully, format)
+            return self._write(obj, programs.write, format, bound)
+        return self._write(obj, programs.write_carefully, format, bound)
 
-    def _write(self, obj: object, program: WriteProgram, format: Format) -> bytes:  # noqa: A002
+    def _write(
+        self,
+        obj: object,
+        program: WriteProgram,
+        format: Format,  # noqa: A002 - likewise
+        bound: _Bound,
+    ) -> bytes:
         call = WriteCall(
             program,
             self._limits,
@@ -127,8 +150,9 @@ class Engine:
             msg = "a tag, or the name of an Enum member, is not text that JSON can hold"
             raise UnencodableValueError(msg, path="$") from exc
         limits = self._limits
-        if len(data) > limits.max_bytes:
-            raise exceeded("max_bytes", limits.max_bytes, len(data), "$")
+        most = limits.max_bytes if bound == "max_bytes" else limits.max_decompressed
+        if len(data) > most:
+            raise exceeded(bound, most, len(data), "$")
         document = Document(wire, program.shape_of)
         check_limits(document, len(data), limits)
         return data
@@ -207,10 +231,11 @@ class Engine:
         """Return the graph that a document holds.
 
         Args:
-            data: A document in either format.
+            data: A document in either format, in a frame or not.
         """
         if len(data) > self._limits.max_bytes:
             raise exceeded("max_bytes", self._limits.max_bytes, len(data), "$")
+        data = _frames.opened(data, self._limits)
         wire = _formats.read(data)
         check_limits(Document(wire, self.registry.by_tag), len(data), self._limits)
         programs = self._current()

@@ -20,6 +20,7 @@ from graphcodec._comparing import difference
 from graphcodec._conforming import mismatch
 from graphcodec._engine import Engine
 from graphcodec._formats import Format
+from graphcodec._frames import Compression, check_compression
 from graphcodec._hooks import CodecConverter, Hooks, install
 from graphcodec._limits import Limits
 from graphcodec._live import type_name
@@ -50,15 +51,17 @@ class _Options:
     unknown_fields: str = "keep"
     references: str = "objects"
     format: Format = "json"
+    compression: Compression | None = None
     builtin_resolvers: bool = True
     write_unregistered: bool = True
 
 
-_CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
+_CHOICES: Final[Mapping[str, tuple[str | None, ...]]] = {
     "unknown_types": ("raise", "keep"),
     "unknown_fields": ("keep", "ignore", "raise"),
     "references": ("objects", "none"),
     "format": ("json", "msgpack"),
+    "compression": (None, "gzip", "zstd"),
 }
 
 
@@ -79,6 +82,9 @@ class Codec:
             it and write it back, ``ignore`` it, or ``raise``.
         references: ``objects`` keeps sharing and cycles; ``none`` writes a tree.
         format: What `encode` writes; `decode` recognises both.
+        compression: How `encode` compresses: ``gzip``, or ``zstd``, which needs the
+            extra of that name before Python 3.14. `decode` recognises all of them,
+            whatever this is; `encode_text` and `content_hash` leave it aside.
         builtin_resolvers: Whether in-memory and public https handles work as they are.
         write_unregistered: Whether a marked class that is not among *types* may be
             written. Who reads what they wrote, such as a cache or a queue, says no.
@@ -98,6 +104,7 @@ class Codec:
         unknown_fields: Literal["keep", "ignore", "raise"] = "keep",
         references: Literal["objects", "none"] = "objects",
         format: Format = "json",  # noqa: A002 - the word that users know
+        compression: Compression | None = None,
         builtin_resolvers: bool = True,
         write_unregistered: bool = True,
     ) -> None:
@@ -109,6 +116,7 @@ class Codec:
             unknown_fields=unknown_fields,
             references=references,
             format=format,
+            compression=compression,
             builtin_resolvers=builtin_resolvers,
             write_unregistered=write_unregistered,
         )
@@ -155,10 +163,11 @@ class Codec:
             LimitExceededError: If it breaks a limit of this codec.
             InvalidValueError: If the fields of a class in it can't be read.
         """
-        return self._engine.encode(obj, self._options.format)
+        options = self._options
+        return self._engine.encode(obj, options.format, options.compression)
 
     def encode_text(self, obj: object) -> str:
-        """Return what `encode` gives as JSON text, for JSON columns.
+        """Return what `encode` gives as JSON text, never compressed, for JSON columns.
 
         Args:
             obj: See `encode`.
@@ -178,7 +187,7 @@ class Codec:
         come back as readers that open when they are asked to.
 
         Args:
-            data: A document in either format.
+            data: A document in either format, compressed or not.
             cls: What must come out: any annotation of classes, lists, tuples, dicts
                 and unions.
 
@@ -357,6 +366,7 @@ def _check_options(options: _Options) -> None:
             wanted = " or ".join(map(repr, choices))
             msg = f"{name} must be {wanted}, not {value!r}"
             raise InvalidValueError(msg)
+    check_compression(options.compression)
     limits: object = options.limits
     if not isinstance(limits, Limits):  # pyright: ignore[reportUnnecessaryIsInstance]
         msg = f"limits must be Limits(...), not {type_name(type(limits))}"
@@ -471,7 +481,7 @@ def decode(data: Data, cls: Any = object) -> Any:
     For classes of your own make a `Codec`.
 
     Args:
-        data: A document in either format.
+        data: A document in either format, compressed or not.
         cls: What must come out. See `Codec.decode`.
     """
     return _default().decode(data, cls)

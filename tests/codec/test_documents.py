@@ -47,7 +47,7 @@ MIXED: dict[Any, Any] = {"$tuple": [], 1: 2}
         (b'{"graphcodec":1,"root":1e999}', "JSON"),
         (b"{'graphcodec':1,'root':1}", "JSON"),
         (b"\x80", "no version"),
-        (b"\xc1", "JSON"),
+        (b"\xc1", "cut off"),
         (b"\x93\x01\x02\x03", "JSON"),
         (b"\xdf\xff\xff\xff\xff", "MessagePack"),
         (b"\x82\xaagraphcodec\x01\xa4root\xdd\xff\xff\xff\xff", "MessagePack"),

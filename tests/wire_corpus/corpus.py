@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
+from graphcodec import Limits
+from graphcodec._frames import Compression, compress
 from tests.wire_corpus.builders import READ, WRITTEN
 from tests.wire_corpus.classes import CODEC
 
@@ -12,6 +14,13 @@ Format: TypeAlias = Literal["json", "msgpack"]
 
 DOCUMENTS: Final = Path(__file__).with_name("documents")
 FORMATS: Final[tuple[Format, ...]] = ("json", "msgpack")
+
+FRAMED: Final[dict[str, tuple[Compression, ...]]] = {
+    "conversation.json": ("gzip", "zstd"),
+    "conversation.msgpack": ("gzip", "zstd"),
+    "null.json": ("gzip", "zstd"),
+}
+"""Which files also stand there compressed, with one more suffix."""
 
 _CODECS: Final = {name: CODEC.replace(format=name) for name in FORMATS}
 
@@ -32,4 +41,7 @@ def all_files() -> dict[str, bytes]:
     for name in WRITTEN:
         for format_ in FORMATS:
             files[f"{name}.{format_}"] = written_now(name, format_)
+    for name, methods in FRAMED.items():
+        for method in methods:
+            files[f"{name}.{method}"] = compress(files[name], method, Limits())
     return files

@@ -1,0 +1,314 @@
+"""Frames: a document in layers that say how its bytes were changed.
+
+A frame is a header and a payload. The header begins with four bytes with which neither
+JSON nor MessagePack can, and lists the layers, outermost first. Whoever reads a frame
+takes the layers off in that order; what is left is a document. Each layer has a kind
+and parameters of its own, so a new kind changes nothing for the others.
+"""
+
+from __future__ import annotations
+
+import sys
+import zlib
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+
+from attrs import frozen
+
+from graphcodec._limits import Limits, exceeded
+from graphcodec._paths import excerpt
+from graphcodec.errors import InvalidValueError, UndecodableValueError, VersionError
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+Compression: TypeAlias = Literal["gzip", "zstd"]
+Data: TypeAlias = bytes | bytearray | memoryview
+
+# 0xC1 begins no text in UTF-8 and no value in MessagePack.
+MAGIC: Final = b"\xc1GCF"
+VERSION: Final = 1
+MOST_LAYERS: Final = 8
+
+_KINDS: Final[Mapping[Compression, int]] = MappingProxyType({"gzip": 1, "zstd": 2})
+_NAMES: Final[Mapping[int, Compression]] = MappingProxyType(
+    {kind: name for name, kind in _KINDS.items()}
+)
+_SIZE: Final = 8
+_START: Final = len(MAGIC) + 2
+_BEFORE_PARAMETERS: Final = 3
+
+# As much as every reader of zstd is told to handle (RFC 8878, section 3.1.1.1.2).
+WINDOW_LOG: Final = 23
+_INSTALL: Final = "pip install 'graphcodec[zstd]'"
+
+_GZIP_LEVEL: Final = 6
+_WITH_GZIP_HEADER: Final = 31
+_UNKNOWN_SYSTEM: Final = 255
+
+
+@frozen
+class Layer:
+    """One change that was made to the bytes of a document.
+
+    Attributes:
+        kind: The number of the kind.
+        parameters: What its reader needs; what they mean depends on the kind.
+    """
+
+    kind: int
+    parameters: bytes
+
+
+@frozen
+class Frame:
+    """A frame that was taken apart; nothing in it is undone yet.
+
+    Attributes:
+        layers: The layers, outermost first.
+        payload: The bytes behind the header.
+        header: The bytes of the header, which a layer may authenticate.
+    """
+
+    layers: tuple[Layer, ...]
+    payload: memoryview
+    header: bytes
+
+
+def is_frame(data: Data) -> bool:
+    """Say whether *data* begins as no document but a frame does."""
+    return bytes(data[:1]) == MAGIC[:1]
+
+
+def header_of(layers: tuple[Layer, ...]) -> bytes:
+    """Return the header of a frame.
+
+    Args:
+        layers: Its layers, outermost first.
+    """
+    out = bytearray(MAGIC)
+    out += bytes((VERSION, len(layers)))
+    for layer in layers:
+        out.append(layer.kind)
+        out += len(layer.parameters).to_bytes(2, "big") + layer.parameters
+    return bytes(out)
+
+
+def parse(data: Data) -> Frame:
+    """Take a frame apart.
+
+    Args:
+        data: Bytes for which `is_frame` is true.
+
+    Raises:
+        UndecodableValueError: If the header is cut off or malformed.
+        VersionError: If the frame is of a later version.
+    """
+    view = memoryview(data).cast("B")
+    start = bytes(view[:_START])
+    if len(start) < _START or not start.startswith(MAGIC):
+        what = "cut off" if MAGIC.startswith(start[: len(MAGIC)]) else "not ours"
+        msg = f"this is neither a document nor a frame: its first bytes are {what}"
+        raise UndecodableValueError(msg)
+    version, count = start[len(MAGIC) :]
+    if version != VERSION:
+        msg = f"the frame is of version {version}; this codec reads {VERSION}"
+        raise VersionError(msg, value=version, hint="update graphcodec")
+    if not 0 < count <= MOST_LAYERS:
+        msg = f"a frame has 1 to {MOST_LAYERS} layers, and this has {count}"
+        raise UndecodableValueError(msg, value=count)
+    layers, end = _layers(view, count)
+    return Frame(layers, view[end:], bytes(view[:end]))
+
+
+def _layers(view: memoryview, count: int) -> tuple[tuple[Layer, ...], int]:
+    layers: list[Layer] = []
+    position = _START
+    for _ in range(count):
+        begin = position + _BEFORE_PARAMETERS
+        length = int.from_bytes(view[position + 1 : begin], "big")
+        if begin + length > len(view):
+            msg = "the frame is cut off within its header"
+            raise UndecodableValueError(msg)
+        layers.append(Layer(view[position], bytes(view[begin : begin + length])))
+        position = begin + length
+    return tuple(layers), position
+
+
+def names(layers: tuple[Layer, ...]) -> tuple[str, ...]:
+    """Return what the layers are called, for people.
+
+    Args:
+        layers: The layers of a frame.
+    """
+    return tuple(_NAMES.get(layer.kind, f"kind {layer.kind}") for layer in layers)
+
+
+# Out
+
+
+def check_compression(compression: Compression | None) -> None:
+    """Refuse what can't be written here, so that a codec tells when it is made.
+
+    Args:
+        compression: What `compress` is going to be asked for.
+
+    Raises:
+        InvalidValueError: If it needs what is not installed.
+    """
+    if compression != "zstd":
+        return
+    try:
+        zstd_module()
+    except ImportError:
+        msg = "compression='zstd' needs a package that is not installed"
+        raise InvalidValueError(msg, hint=_INSTALL) from None
+
+
+def compress(document: bytes, compression: Compression, limits: Limits) -> bytes:
+    """Return the frame of a compressed document.
+
+    Args:
+        document: The document.
+        compression: How to compress it.
+        limits: What a reader would accept.
+
+    Raises:
+        LimitExceededError: If a reader with the same limits would refuse the frame.
+    """
+    if len(document) > limits.max_decompressed:
+        raise exceeded("max_decompressed", limits.max_decompressed, len(document), "$")
+    size = len(document).to_bytes(_SIZE, "big")
+    payload = _DEFLATE[compression](document)
+    frame = header_of((Layer(_KINDS[compression], size),)) + payload
+    if len(frame) > limits.max_bytes:
+        raise exceeded("max_bytes", limits.max_bytes, len(frame), "$")
+    return frame
+
+
+def _gzip(document: bytes) -> bytes:
+    packed = bytearray(zlib.compress(document, _GZIP_LEVEL, _WITH_GZIP_HEADER))
+    # Which system it was made on would be the one thing that is not the same anywhere.
+    packed[9] = _UNKNOWN_SYSTEM
+    return bytes(packed)
+
+
+def _zstd(document: bytes) -> bytes:
+    zstd = zstd_module()
+    # gzip has one always: what was damaged on the way must not be another document.
+    options = {zstd.CompressionParameter.checksum_flag: 1}
+    packed: bytes = zstd.compress(document, options=options)
+    return packed
+
+
+_DEFLATE: Final[Mapping[Compression, Callable[[bytes], bytes]]] = MappingProxyType(
+    {"gzip": _gzip, "zstd": _zstd}
+)
+
+
+def zstd_module() -> ModuleType:
+    """Return the module that knows zstd.
+
+    Raises:
+        ModuleNotFoundError: If it is not installed.
+    """
+    # Loaded late: few documents are compressed, and it is an extra before Python 3.14.
+    if sys.version_info >= (3, 14):
+        from compression import zstd  # noqa: PLC0415
+    else:
+        from backports import zstd  # noqa: PLC0415
+
+    return zstd
+
+
+# In
+
+
+def opened(data: Data, limits: Limits) -> Data:
+    """Return the document in a frame; what is no frame is returned as it is.
+
+    Args:
+        data: What arrived.
+        limits: What it may cost.
+
+    Raises:
+        UndecodableValueError: If the frame is malformed, or has a layer that this
+            codec can't undo.
+        LimitExceededError: If the document in it is too large.
+        VersionError: If it is of a later version.
+    """
+    if not is_frame(data):
+        return data
+    frame = parse(data)
+    for layer in frame.layers:
+        if layer.kind not in _NAMES:
+            msg = (
+                f"the frame has a layer of kind {layer.kind},"
+                " which this codec can't undo"
+            )
+            raise UndecodableValueError(msg, value=layer.kind, hint="update graphcodec")
+    if len(frame.layers) != 1:
+        shown = ", ".join(names(frame.layers))
+        msg = f"only one layer of a frame may compress, and this has {shown}"
+        raise UndecodableValueError(msg)
+    document = _undone(frame.layers[0], frame.payload, limits)
+    if is_frame(document):
+        msg = "the frame holds another frame; what is in it must be a document"
+        raise UndecodableValueError(msg)
+    return document
+
+
+def _undone(layer: Layer, payload: memoryview, limits: Limits) -> bytes:
+    name = _NAMES[layer.kind]
+    if len(layer.parameters) != _SIZE:
+        found = len(layer.parameters)
+        msg = f"a {name} layer has {_SIZE} bytes of parameters, and this has {found}"
+        raise UndecodableValueError(msg)
+    size = int.from_bytes(layer.parameters, "big")
+    if size > limits.max_decompressed:
+        raise exceeded("max_decompressed", limits.max_decompressed, size, "$")
+    return _inflated(name, payload, size)
+
+
+def _inflated(name: Compression, payload: memoryview, size: int) -> bytes:
+    """Return what was compressed, and never make more of it than it should be."""
+    stream = _stream(name)
+    try:
+        # One byte more, to see whether there is more.
+        out: bytes = stream.decompress(payload, size + 1)
+    except Exception as exc:
+        if not _is_damage(exc):
+            raise
+        msg = f"the {name} data in the frame is damaged: {excerpt(str(exc))}"
+        raise UndecodableValueError(msg) from None
+    if len(out) > size:
+        msg = f"the frame says {size:,} bytes, and its {name} data has more"
+        raise UndecodableValueError(msg)
+    if not stream.eof:
+        msg = f"the {name} data in the frame is cut off"
+        raise UndecodableValueError(msg)
+    if stream.unused_data:
+        msg = f"something follows the {name} data in the frame"
+        raise UndecodableValueError(msg, hint="one stream belongs there, and no more")
+    if len(out) < size:
+        msg = f"the frame says {size:,} bytes, and its {name} data has {len(out):,}"
+        raise UndecodableValueError(msg)
+    return out
+
+
+def _is_damage(exc: Exception) -> bool:
+    return isinstance(exc, (zlib.error, EOFError)) or type(exc).__name__ == "ZstdError"
+
+
+def _stream(name: Compression) -> Any:
+    """Return what inflates one stream, up to a length."""
+    if name == "gzip":
+        return zlib.decompressobj(_WITH_GZIP_HEADER)
+    try:
+        zstd = zstd_module()
+    except ImportError:
+        msg = "the document is compressed with zstd, which is not installed"
+        raise UndecodableValueError(msg, hint=_INSTALL) from None
+    window = zstd.DecompressionParameter.window_log_max
+    return zstd.ZstdDecompressor(options={window: WINDOW_LOG})
