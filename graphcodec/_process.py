@@ -51,6 +51,18 @@ class PerProcess(Generic[T]):
                 slot.made.append(self._make())
             return slot.made[0]
 
+    def renew(self, old: T) -> T:
+        """Make this process's value anew, unless another thread has replaced *old*.
+
+        Args:
+            old: The value that is no good any more.
+        """
+        slot = self._slots.setdefault(os.getpid(), _Slot())
+        with slot.lock:
+            if slot.made and slot.made[0] is old:
+                slot.made[0] = self._make()
+        return self.get()
+
     def take(self) -> T | None:
         """Return this process's value if there is one, and forget it."""
         slot = self._slots.pop(os.getpid(), None)

@@ -53,6 +53,7 @@ class S3Server:
             name: (f"key{name}{secrets.token_hex(4)}", secrets.token_hex(16))
             for name in _IDENTITIES
         }
+        self._session: Any = None
         self.endpoint = ""
 
     def __enter__(self) -> Self:
@@ -173,17 +174,15 @@ class S3Server:
             read_timeout=30,
             retries={"total_max_attempts": 1},
         )
-        return (
-            import_module("botocore.session")
-            .Session()
-            .create_client(
-                "s3",
-                endpoint_url=endpoint or self.endpoint,
-                region_name="us-east-1",
-                aws_access_key_id=key,
-                aws_secret_access_key=secret,
-                config=config,
-            )
+        # One session, since each reads megabytes of descriptions of what AWS offers.
+        self._session = self._session or import_module("botocore.session").Session()
+        return self._session.create_client(
+            "s3",
+            endpoint_url=endpoint or self.endpoint,
+            region_name="us-east-1",
+            aws_access_key_id=key,
+            aws_secret_access_key=secret,
+            config=config,
         )
 
 
@@ -217,6 +216,7 @@ class Wire:
     Attributes:
         endpoint: Its URL.
         requests: The request line of each request that came by.
+        sent: How many bytes of answers went by.
     """
 
     def __init__(self, endpoint: str) -> None:
@@ -226,7 +226,10 @@ class Wire:
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.endpoint = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
         self.requests: list[str] = []
+        self.sent = 0
         self._answers: list[bytes] = []
+        self._refused: dict[str, bytes] = {}
+        self._meeting: tuple[str, threading.Barrier] | None = None
         self._cuts: list[int] = []
         self._closed = False
         self._open: list[socket.socket] = []
@@ -234,6 +237,17 @@ class Wire:
     def answer(self, *answers: bytes) -> None:
         """Answer the next requests like this instead of passing them on."""
         self._answers += answers
+
+    def refuse(self, part: str, status: int) -> None:
+        """Refuse all requests whose first line holds *part*."""
+        self._refused[part] = _answer(status)
+
+    def gather(self, method: str, count: int) -> None:
+        """Pass requests of a method on when so many of them are there, and not before.
+
+        For as many requests as are to meet; those that come later are not held up.
+        """
+        self._meeting = method, threading.Barrier(count, timeout=10)
 
     def cut(self, *lengths: int) -> None:
         """Cut the next answers with a body off after so many bytes."""
@@ -264,13 +278,25 @@ class Wire:
             self._open.append(far)
             with far:
                 for head, body in _requests(near):
-                    self.requests.append(head.split(b"\r\n", 1)[0].decode())
-                    if self._answers:
-                        near.sendall(self._answers.pop(0))
+                    line = head.split(b"\r\n", 1)[0].decode()
+                    self.requests.append(line)
+                    self._meet(line)
+                    if (ready := self._ready(line)) is not None:
+                        near.sendall(ready)
                         return
                     far.sendall(head + body)
                     if not self._answer(near, far, head.startswith(b"HEAD ")):
                         return
+
+    def _meet(self, line: str) -> None:
+        if self._meeting and line.startswith(self._meeting[0]):
+            self._meeting[1].wait()
+
+    def _ready(self, line: str) -> bytes | None:
+        if self._answers:
+            return self._answers.pop(0)
+        found = (text for part, text in self._refused.items() if part in line)
+        return next(found, None)
 
     def _answer(self, near: socket.socket, far: socket.socket, bare: bool) -> bool:  # noqa: FBT001 - private
         head, rest = _head(far)
@@ -285,10 +311,15 @@ class Wire:
             rest = rest or far.recv(1 << 16)
             near.sendall(rest[: max(0, cut - sent)])
             sent += len(rest)
+            self.sent += len(rest)
             if sent > cut or not rest:
                 return False
             rest = b""
         return True
+
+
+def _answer(status: int) -> bytes:
+    return f"HTTP/1.1 {status} X\r\nContent-Length: 0\r\n\r\n".encode()
 
 
 def _requests(near: socket.socket) -> Iterator[tuple[bytes, bytes]]:

@@ -3,15 +3,29 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol, TypeAlias, runtime_checkable
 
 from attrs import frozen
+
+from graphcodec_resolvers._streams import BLOCK
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from graphcodec_resolvers._pins import Pins
-    from graphcodec_resolvers._streams import Source
+    from graphcodec_resolvers._streams import AsyncSource, Source
+
+Span: TypeAlias = tuple[int, int]
+"""Where a range begins and ends."""
+
+WHOLE: Final[Span] = (0, BLOCK)
+"""The span for somebody who reads from the beginning, nobody knows how far."""
+
+FACTS: Final[Span] = (0, 0)
+"""The span for somebody who reads nothing and wants to know about it."""
+
+TOUCH_AFTER: Final = 3600
+"""After how many seconds content that is written again has to be made to look new."""
 
 CONTENT = "sha256"
 """The folder of everything that a store wrote itself."""
@@ -24,10 +38,17 @@ class Kept:
     Attributes:
         sha256: Its hash, as 64 hexadecimal digits.
         size: How many bytes it has.
+        modified: When it was written last, in seconds since 1970; None if the store
+            can't tell.
     """
 
     sha256: str
     size: int
+    modified: float | None = None
+
+
+class ErasedError(FileNotFoundError):
+    """The object may be there, but the version that was asked for is not."""
 
 
 class Backend(Protocol):
@@ -42,23 +63,21 @@ class Backend(Protocol):
         """The id of the process whose memory holds the bytes; None if they last."""
         ...
 
-    def open(self, key: str, pins: Pins, /) -> tuple[Source, Pins]:
+    def open(self, key: str, pins: Pins, span: Span = WHOLE, /) -> tuple[Source, Pins]:
         """Open an object; return it with the facts of what was opened.
 
         The facts must be those of the very bytes that the source reads, not of what
-        bears the name a moment earlier. *pins* says which version is wanted.
+        bears the name a moment earlier. *pins* says which version is wanted, *span*
+        what will be read first, for those that may as well bring it along.
         """
         ...
 
-    def keep(self, chunks: Iterable[bytes], /) -> Kept:
+    def keep(self, chunks: Iterable[bytes], media_type: str | None = None, /) -> Kept:
         """Write content under its hash, unless it is there already.
 
         Nobody may ever see a part of it, and a crash must leave nothing in the way.
+        What is there already must look as new as what is written, or be written.
         """
-        ...
-
-    def holds(self, kept: Kept, /) -> bool:
-        """Say whether this content is there, with all its bytes."""
         ...
 
     def delete(self, key: str, /) -> bool:
@@ -69,8 +88,32 @@ class Backend(Protocol):
         """Yield everything that `keep` wrote."""
         ...
 
-    def url(self, key: str, expires: float, /) -> str | None:
+    def discard(self, kept: Kept, before: float, /) -> bool:
+        """Remove content, unless it was written after *before*; say whether it was."""
+        ...
+
+    def leftovers(self, before: float, /, *, dry_run: bool) -> int:
+        """Remove what writers left half-written, and count it.
+
+        Args:
+            before: Writers that began later may still be at it.
+            dry_run: Whether to count only.
+        """
+        ...
+
+    def url(self, key: str, pins: Pins, expires: float, /) -> str | None:
         """Return a URL for the object that holds for *expires* seconds, if any."""
+        ...
+
+
+@runtime_checkable
+class AsyncBackend(Protocol):
+    """A backend that can be awaited."""
+
+    async def aopen(
+        self, key: str, pins: Pins, span: Span = WHOLE, /
+    ) -> tuple[AsyncSource, Pins]:
+        """Do what `Backend.open` does without blocking the event loop."""
         ...
 
 

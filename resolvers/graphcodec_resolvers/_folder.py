@@ -17,9 +17,9 @@ import stat
 import uuid
 from contextlib import contextmanager, suppress
 from errno import EACCES, ELOOP
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, TypedDict
 
-from graphcodec_resolvers._backends import CONTENT, Hashed, Kept
+from graphcodec_resolvers._backends import CONTENT, WHOLE, Hashed, Kept, Span
 from graphcodec_resolvers._keys import content_key
 from graphcodec_resolvers._pins import Pins, is_sha256
 
@@ -33,6 +33,11 @@ _BINARY = getattr(os, "O_BINARY", 0)
 _READ = os.O_RDONLY | _NO_FOLLOW | _BINARY | getattr(os, "O_NONBLOCK", 0)
 _ENTER = os.O_RDONLY | _NO_FOLLOW | getattr(os, "O_DIRECTORY", 0)
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_FOLLOW | _BINARY
+
+
+class _Within(TypedDict, total=False):
+    dir_fd: int
+    follow_symlinks: bool
 
 
 class Folder:
@@ -52,7 +57,7 @@ class Folder:
         """None: files outlive the process."""
         return
 
-    def open(self, key: str, _pins: Pins, /) -> tuple[_File, Pins]:
+    def open(self, key: str, _pins: Pins, _span: Span = WHOLE, /) -> tuple[_File, Pins]:
         """Open a regular file; its facts are those of the opened descriptor."""
         with self._parent(key) as (folder, name):
             descriptor = _open(name, folder)
@@ -62,7 +67,7 @@ class Folder:
             raise PermissionError(EACCES, "it is not a regular file")
         return file, Pins(size=facts.st_size, mtime_ns=facts.st_mtime_ns)
 
-    def keep(self, chunks: Iterable[bytes], /) -> Kept:
+    def keep(self, chunks: Iterable[bytes], _media_type: str | None = None, /) -> Kept:
         """Write a temporary file and give it its name when it is complete."""
         os.makedirs(self._root, exist_ok=True)
         incoming = f"{_INCOMING}/{uuid.uuid4().hex}"
@@ -76,20 +81,24 @@ class Folder:
         return kept
 
     def _name(self, temporary: str, folder: int | None, kept: Kept) -> None:
-        if self.holds(kept):
+        if self._stands(kept):
             return
         with self._parent(content_key(kept.sha256), make=True) as (home, name):
             # Replaces what a crash or a stranger left there with another size.
             os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=home)
 
-    def holds(self, kept: Kept, /) -> bool:
-        """Say whether there is a regular file of this hash and size."""
+    def _stands(self, kept: Kept) -> bool:
+        """Say whether the content is there, and make it look new if it is."""
         try:
             with self._parent(content_key(kept.sha256)) as (folder, name):
                 facts = os.stat(name, dir_fd=folder, follow_symlinks=False)
+                if not stat.S_ISREG(facts.st_mode) or facts.st_size != kept.size:
+                    return False
+                # Else it might be collected before whoever wrote it has told where.
+                os.utime(name, **_within(folder))
         except (FileNotFoundError, NotADirectoryError):
             return False
-        return stat.S_ISREG(facts.st_mode) and facts.st_size == kept.size
+        return True
 
     def delete(self, key: str, /) -> bool:
         """Remove a file, or a link itself rather than what it leads to."""
@@ -107,9 +116,46 @@ class Folder:
                 with suppress(FileNotFoundError):
                     source, facts = self.open(content_key(name), Pins())
                     source.close()
-                    yield Kept(name, facts.size or 0)
+                    yield Kept(name, facts.size or 0, (facts.mtime_ns or 0) / 1e9)
 
-    def url(self, _key: str, _expires: float, /) -> None:
+    def discard(self, kept: Kept, before: float, /) -> bool:
+        """Move a file out of the way, look how old it is, and remove it or put it back.
+
+        A writer that finds it gone writes it anew; one that found it before has made it
+        look new.
+        """
+        away = f"{_INCOMING}/{uuid.uuid4().hex}"
+        try:
+            with (
+                self._parent(content_key(kept.sha256)) as (home, name),
+                self._parent(away, make=True) as (folder, temporary),
+            ):
+                os.rename(name, temporary, src_dir_fd=home, dst_dir_fd=folder)
+                facts = os.stat(temporary, dir_fd=folder, follow_symlinks=False)
+                if facts.st_mtime < before:
+                    os.unlink(temporary, dir_fd=folder)
+                    return True
+                os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=home)
+        except (FileNotFoundError, NotADirectoryError):
+            pass
+        return False
+
+    def leftovers(self, before: float, /, *, dry_run: bool) -> int:
+        """Remove the temporary files of writers that were killed."""
+        found = 0
+        for name in _listed(os.path.join(self._root, _INCOMING)):
+            with (
+                suppress(FileNotFoundError, NotADirectoryError),
+                self._parent(f"{_INCOMING}/{name}") as (folder, temporary),
+            ):
+                facts = os.stat(temporary, dir_fd=folder, follow_symlinks=False)
+                if stat.S_ISREG(facts.st_mode) and facts.st_mtime < before:
+                    found += 1
+                    if not dry_run:
+                        os.unlink(temporary, dir_fd=folder)
+        return found
+
+    def url(self, _key: str, _pins: Pins, _expires: float, /) -> None:
         """Return None: nobody else could use a path of this machine."""
         return
 
@@ -163,6 +209,19 @@ class _File:
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1
+
+
+def _within(folder: int | None) -> _Within:
+    """Return the options for a call that must not follow links."""
+    # Where there are no such calls, the path was checked before.
+    return {} if folder is None else {"dir_fd": folder, "follow_symlinks": False}
+
+
+def _listed(folder: str) -> list[str]:
+    try:
+        return os.listdir(folder)  # noqa: PTH208 - of str
+    except (FileNotFoundError, NotADirectoryError):
+        return []
 
 
 def _open(name: str, folder: int | None) -> int:

@@ -20,7 +20,7 @@ from graphcodec.errors import (
     UnencodableValueError,
 )
 from graphcodec.readers import JSON, Reader, ReaderDescriptor
-from graphcodec_resolvers._backends import CONTENT, Backend, Kept
+from graphcodec_resolvers._backends import CONTENT, FACTS, Backend, Kept
 from graphcodec_resolvers._keys import content_key, key_problem
 from graphcodec_resolvers._objects import bind
 from graphcodec_resolvers._pins import (
@@ -43,9 +43,11 @@ if TYPE_CHECKING:
 
     from fsspec import AbstractFileSystem  # pyright: ignore[reportMissingTypeStubs]
 
+    from graphcodec_resolvers._objects import Settings
     from graphcodec_resolvers._places import Place
 
 Pin: TypeAlias = Literal["none", "stat", "content"]
+Options: TypeAlias = "Mapping[str, object] | Callable[[], Mapping[str, object]]"
 Stores: TypeAlias = "Mapping[str, str | FsspecStore | Callable[[], FsspecStore]]"
 
 _CHECKS: Final[Mapping[str, Check]] = MappingProxyType(
@@ -72,30 +74,35 @@ class FsspecStore:
         root: A local path, a URL such as ``memory://media``, or a file system of
             fsspec with a path in it.
         alias: The name by which other processes know the store.
-        options: Options for the file system of a URL: endpoints, credentials.
+        options: Options for the file system of a URL: endpoints, credentials; or a
+            function that returns them. It is called once in each process, and again
+            when a server says that the credentials have expired.
 
     Raises:
         InvalidValueError: If an argument is not what it should be.
     """
 
-    __slots__ = ("__weakref__", "_alias", "_backend", "_options", "_root")
+    __slots__ = ("__weakref__", "_again", "_alias", "_backend", "_options", "_root")
 
     def __init__(
         self,
         root: str | os.PathLike[str] | tuple[AbstractFileSystem, str],
         *,
         alias: str,
-        options: Mapping[str, object] | None = None,
+        options: Options | None = None,
     ) -> None:
         if not alias or not alias.isprintable():
             raise InvalidValueError("alias: must be a printable name", value=alias)
         self._alias = alias
-        self._root = cast("object", root) if isinstance(root, tuple) else _local(root)
-        self._options = dict(options or {})
-        made_in = os.getpid()
-        self._backend = PerProcess(
-            lambda: bind(self._root, self._options, made_in)  # type: ignore[arg-type]
+        self._root: str | tuple[object, str] = (
+            cast("tuple[object, str]", root)
+            if isinstance(root, tuple)
+            else _local(root)
         )
+        self._options = options if callable(options) else dict(options or {})
+        self._again: Callable[[], FsspecStore] | None = None
+        made_in = os.getpid()
+        self._backend = PerProcess(lambda: bind(self._settings, self._renewed, made_in))
 
     @property
     def alias(self) -> str:
@@ -124,11 +131,10 @@ class FsspecStore:
             ResolverDeniedError: If the store may not be written.
             InvalidValueError: If *data* gives something other than bytes.
         """
-        del media_type  # neither a folder nor memory has a place for it
         chunks = _chunks(data)
         with store_place(self._alias, CONTENT).mapped(StorageError):
             backend = self.backend()
-            kept = backend.keep(chunks)
+            kept = backend.keep(chunks, media_type)
         return self._bound(self._locator(kept, backend.process))
 
     def delete(self, item: Reader | ReaderDescriptor) -> bool:
@@ -187,13 +193,37 @@ class FsspecStore:
         place = self._admitted(key)
         with place.mapped():
             backend = self.backend()
-            source, found = backend.open(key, Pins())
+            source, found = backend.open(key, Pins(), FACTS)
             try:
                 pins = _pinned(source, found, pin, lasting=backend.process is None)
             finally:
                 source.close()
         locator: dict[str, JSON] = {"store": self._alias, "key": key, **pins.fields()}
         return self._bound(_local_to(locator, backend.process))
+
+    def refresh(self) -> None:
+        """Forget the live binding of this process: the next use makes another one.
+
+        Streams that are open go on with the one that they have.
+        """
+        self._backend.take()
+
+    def made_by(self, make: Callable[[], FsspecStore]) -> None:
+        """Take note of what to call when credentials have expired; for resolvers.
+
+        Args:
+            make: Makes a store like this one, with the credentials of now.
+        """
+        self._again = make
+
+    def _settings(self) -> Settings:
+        options = self._options() if callable(self._options) else self._options
+        return self._root, options
+
+    def _renewed(self) -> Settings:
+        """Return what `_settings` does, of the store made anew if that is possible."""
+        now = self if self._again is None else self._again()
+        return now._settings()  # noqa: SLF001 - of the same class
 
     def _admitted(self, key: str) -> Place:
         place = store_place(self._alias, key)
@@ -231,7 +261,8 @@ class FsspecResolver:
     Args:
         stores: For each alias, a local path or URL, a store, or a function that makes
             the store. A function is called when a handle is opened for the first time,
-            once in each process.
+            once in each process, and again when a server says that the credentials
+            have expired.
     """
 
     __slots__ = ("_given", "_stores")
@@ -265,6 +296,20 @@ class FsspecResolver:
         check_locator(SCHEME, descriptor.locator, _CHECKS)
         return FsspecReader(descriptor, self._stores[alias].get)
 
+    def refresh(self, alias: str) -> None:
+        """Make the store anew on the next use, in this process.
+
+        Streams that are open go on with the one that they have.
+
+        Args:
+            alias: The name of the store; one that is not known has none to forget.
+        """
+        if (stores := self._stores.get(alias)) is None:
+            return
+        store = stores.take()
+        if store is not None:
+            store.refresh()
+
     def __reduce__(self) -> tuple[object, ...]:
         return FsspecResolver, (self._given,)
 
@@ -280,11 +325,13 @@ def _made(
     if not callable(given):
         return FsspecStore(given, alias=alias)
     try:
-        return given()
+        made = given()
     except Exception as exc:
         # The function is the application's, and so is its error.
         exc.add_note(f"raised while making the store {alias!r}")
         raise
+    made.made_by(given)
+    return made
 
 
 def _local(root: str | os.PathLike[str]) -> str:

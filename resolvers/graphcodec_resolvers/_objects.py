@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import tempfile
+import time
 import uuid
 from errno import EACCES, ESTALE
 from functools import cache
@@ -12,15 +13,28 @@ from typing import IO, TYPE_CHECKING, Protocol, cast
 
 from graphcodec._process import PerProcess
 from graphcodec.errors import InvalidValueError
-from graphcodec_resolvers._backends import CONTENT, Backend, Hashed, Kept
+from graphcodec_resolvers._backends import (
+    CONTENT,
+    TOUCH_AFTER,
+    WHOLE,
+    Backend,
+    Hashed,
+    Kept,
+    Span,
+)
 from graphcodec_resolvers._folder import Folder
 from graphcodec_resolvers._keys import content_key
 from graphcodec_resolvers._pins import Pins, is_sha256, is_text
 from graphcodec_resolvers._streams import BLOCK
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from datetime import datetime
+    from typing import TypeAlias
+
+    from graphcodec_resolvers._s3_session import S3FileSystem
+
+    Settings: TypeAlias = tuple[str | tuple[object, str], Mapping[str, object]]
 
 _IN_MEMORY = 8 << 20
 
@@ -67,6 +81,10 @@ class FileSystem(Protocol):
         """Remove an object."""
         ...
 
+    def modified(self, path: str, /) -> datetime:
+        """Return when an object was changed."""
+        ...
+
     def created(self, path: str, /) -> datetime:
         """Return when an object was made."""
         ...
@@ -81,6 +99,14 @@ class _Directory(Protocol):
 
     fs: FileSystem
     path: str
+
+
+class _Bucketed(Protocol):
+    """A file system of buckets."""
+
+    def split_path(self, path: str, /) -> tuple[str, str, str | None]:
+        """Return the bucket, the key and the version that a path names."""
+        ...
 
 
 class _File:
@@ -113,19 +139,21 @@ class Objects:
         self._fs = fs
         self._prefix = root if root in {"", "/"} else root.rstrip("/") + "/"
 
-    def open(self, key: str, _pins: Pins, /) -> tuple[_File | _Memory, Pins]:
+    def open(
+        self, key: str, _pins: Pins, _span: Span = WHOLE, /
+    ) -> tuple[_File | _Memory, Pins]:
         """Open an object; its facts are asked for just before."""
         path = self._path(key)
         facts = self._facts(path)
         return _File(self._fs.open(path, "rb")), facts
 
-    def keep(self, chunks: Iterable[bytes], /) -> Kept:
+    def keep(self, chunks: Iterable[bytes], _media_type: str | None = None, /) -> Kept:
         """Spool the content on this machine, then write it under its hash."""
         with tempfile.SpooledTemporaryFile(_IN_MEMORY) as spool:
             hashed = Hashed(chunks)
             spool.writelines(hashed)
             kept = hashed.kept()
-            if not self.holds(kept):
+            if not self._stands(kept):
                 spool.seek(0)
                 self._upload(cast("IO[bytes]", spool), content_key(kept.sha256))
         return kept
@@ -137,13 +165,15 @@ class Objects:
             while chunk := spool.read(BLOCK):
                 target.write(chunk)
 
-    def holds(self, kept: Kept, /) -> bool:
-        """Say whether there is an object of this hash and size."""
+    def _stands(self, kept: Kept) -> bool:
+        """Say whether the content is there, and new enough not to be collected."""
+        path = self._path(content_key(kept.sha256))
         try:
-            facts = self._facts(self._path(content_key(kept.sha256)))
+            facts, made = self._facts(path), self._modified(path)
         except (FileNotFoundError, PermissionError):
             return False
-        return facts.size == kept.size
+        young = made is None or made > time.time() - TOUCH_AFTER
+        return young and facts.size == kept.size
 
     def delete(self, key: str, /) -> bool:
         """Remove an object."""
@@ -160,9 +190,28 @@ class Objects:
         for path, info in self._fs.find(self._path(CONTENT), detail=True).items():
             name = path.rpartition("/")[2]
             if is_sha256(name):
-                yield Kept(name, _pins(info).size or 0)
+                yield Kept(name, _pins(info).size or 0, self._modified(path))
 
-    def url(self, key: str, expires: float, /) -> str | None:
+    def discard(self, kept: Kept, before: float, /) -> bool:
+        """Remove content unless it was written again since, or its age is unknown."""
+        key = content_key(kept.sha256)
+        try:
+            made = self._modified(self._path(key))
+        except FileNotFoundError:
+            return False
+        return made is not None and made < before and self.delete(key)
+
+    def leftovers(self, _before: float, /, *, dry_run: bool) -> int:  # noqa: ARG002 - nothing to do
+        """Return 0: what a file system keeps of unfinished writes is its own affair."""
+        return 0
+
+    def _modified(self, path: str) -> float | None:
+        try:
+            return self._fs.modified(path).timestamp()
+        except NotImplementedError:
+            return None
+
+    def url(self, key: str, _pins: Pins, expires: float, /) -> str | None:
         """Return a signed URL, if the file system can make one."""
         try:
             return self._fs.sign(self._path(key), expiration=round(expires))
@@ -192,7 +241,9 @@ class MemoryObjects(Objects):
         super().__init__(fs, root)
         self.process = process
 
-    def open(self, key: str, _pins: Pins, /) -> tuple[_File | _Memory, Pins]:
+    def open(
+        self, key: str, _pins: Pins, _span: Span = WHOLE, /
+    ) -> tuple[_File | _Memory, Pins]:
         """Open an object without its shared position."""
         path = self._path(key)
         facts = self._facts(path)
@@ -248,24 +299,25 @@ def _pins(info: Mapping[str, object]) -> Pins:
 
 
 def bind(
-    root: str | tuple[object, str], options: Mapping[str, object], made_in: int
+    settings: Callable[[], Settings], renewed: Callable[[], Settings], made_in: int
 ) -> Backend:
     """Return the backend for the root of a store, in this process.
 
     Args:
-        root: A path, a URL, or a file system with a path. It is the application's:
-            nothing that was decoded ever gets here.
-        options: For the file system that a URL names.
+        settings: Returns a path, a URL, or a file system with a path, and the options
+            for the file system that a URL names. It is the application's: nothing that
+            was decoded ever gets here.
+        renewed: Returns them again when credentials have expired.
         made_in: The id of the process in which a given file system was made.
     """
+    root, options = settings()
     if isinstance(root, str) and "://" not in root:
         return Folder(root)
     _heal_forks()
-    if isinstance(root, str):
-        return _backend(*_from_url(root, options))
-    fs = cast("FileSystem", root[0])
-    fs = fs if made_in == os.getpid() else _remade(fs)
-    return _backend(fs, root[1].rpartition("://")[2])
+    fs, path = _located(root, options)
+    if _is_s3(fs):
+        return _s3(fs, path, lambda: _located(*renewed())[0])
+    return _backend(fs if made_in == os.getpid() else _remade(fs), path)
 
 
 @cache
@@ -280,7 +332,34 @@ def _heal_forks() -> None:
         os.register_at_fork(after_in_child=asyn.reset_lock)
 
 
+def _located(
+    root: str | tuple[object, str], options: Mapping[str, object]
+) -> tuple[FileSystem, str]:
+    """Return the file system and the path in it; folders of others looked through."""
+    if isinstance(root, str):
+        fs, path = _from_url(root, options)
+    else:
+        fs, path = cast("FileSystem", root[0]), root[1].rpartition("://")[2]
+    while "dir" in _protocols(fs):
+        # So that what is said of folders and buckets holds behind it as well.
+        outer = cast("_Directory", fs)
+        fs, path = outer.fs, "/".join(filter(None, (outer.path, path.strip("/"))))
+    return fs, path
+
+
+def _protocols(fs: FileSystem) -> tuple[str, ...]:
+    return (fs.protocol,) if isinstance(fs.protocol, str) else fs.protocol
+
+
+def _is_s3(fs: FileSystem) -> bool:
+    # Others bear the name as well, such as the one of pyarrow.
+    return "s3" in _protocols(fs) and hasattr(fs, "call_s3")
+
+
 def _from_url(url: str, options: Mapping[str, object]) -> tuple[FileSystem, str]:
+    if url.startswith(("s3://", "s3a://")):
+        # fsspec's own error does not name what is missing in a way to be looked up.
+        importlib.import_module("s3fs")
     core = importlib.import_module("fsspec.core")
     # An instance of our own: the shared ones keep credentials, listings and event
     # loops of whoever made them first.
@@ -302,12 +381,23 @@ def _remade(fs: FileSystem) -> FileSystem:
     return type(fs)(*fs.storage_args, **options)
 
 
+def _s3(fs: FileSystem, path: str, again: Callable[[], FileSystem]) -> Backend:
+    # Here, because it costs nothing to those who have another store.
+    from graphcodec_resolvers._s3 import S3Objects  # noqa: PLC0415
+    from graphcodec_resolvers._s3_session import Sessions  # noqa: PLC0415
+
+    first = [fs]
+
+    def make() -> S3FileSystem:
+        return cast("S3FileSystem", first.pop() if first else again())
+
+    bucket, prefix, _ = cast("_Bucketed", fs).split_path(path)
+    prefix = prefix.strip("/")
+    return S3Objects(Sessions(make), bucket, f"{prefix}/" if prefix else "")
+
+
 def _backend(fs: FileSystem, root: str) -> Backend:
-    protocols = (fs.protocol,) if isinstance(fs.protocol, str) else fs.protocol
-    if "dir" in protocols:
-        # Looked through, so that what is said of folders holds behind it as well.
-        outer = cast("_Directory", fs)
-        return _backend(outer.fs, "/".join(filter(None, (outer.path, root.strip("/")))))
+    protocols = _protocols(fs)
     if "file" in protocols:
         return Folder(os.path.abspath(root))  # noqa: PTH100 - fsspec works with str
     if "memory" in protocols:

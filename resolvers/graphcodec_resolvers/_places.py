@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from errno import ESTALE
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from attrs import frozen
 
@@ -15,12 +15,14 @@ from graphcodec.errors import (
     ResolverDeniedError,
     StaleHandleError,
 )
+from graphcodec_resolvers._backends import ErasedError
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
 E = TypeVar("E", bound=GraphCodecError)
 
+_EXTRAS: Final = {"s3fs": "'graphcodec[s3]'"}
 _STALE_HINT = "the bytes were changed since the handle was made: make a new handle"
 
 
@@ -78,17 +80,24 @@ class Place:
             yield
         except GraphCodecError:
             raise
+        except ErasedError:
+            reason = "the version that was pinned was erased"
+            raise self.error(HandleNotFoundError, reason) from None
         except (FileNotFoundError, NotADirectoryError):
             raise self.error(HandleNotFoundError, "nothing is there") from None
         except (PermissionError, IsADirectoryError) as exc:
             raise self.error(ResolverDeniedError, _why(exc)) from None
         except ImportError as exc:
-            hint = f"pip install {exc.name or 'the package that reads it'}"
+            hint = f"pip install {_installed(exc.name)}"
             raise self.error(failure, "a package is missing", hint=hint) from None
         except (OSError, EOFError, NotImplementedError) as exc:
             if getattr(exc, "errno", None) == ESTALE:
                 raise self.stale(_why(exc)) from None
             raise self.error(failure, _why(exc)) from None
+
+
+def _installed(missing: str | None) -> str:
+    return _EXTRAS.get(missing or "", missing or "the package that reads it")
 
 
 def _why(exc: BaseException) -> str:

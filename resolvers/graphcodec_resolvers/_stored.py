@@ -6,19 +6,24 @@ from typing import TYPE_CHECKING, BinaryIO, Final, Protocol
 
 from graphcodec.errors import ProcessLocalHandleError, ResolverDeniedError
 from graphcodec.readers import Reader, ReaderDescriptor
+from graphcodec.readers._contracts import CHUNK_SIZE
+from graphcodec.readers._threads import in_thread
+from graphcodec_resolvers._backends import FACTS, WHOLE, AsyncBackend, Span
 from graphcodec_resolvers._keys import key_problem, shown
 from graphcodec_resolvers._pins import Pins, pins_of
 from graphcodec_resolvers._places import Place
 from graphcodec_resolvers._streams import (
+    AsyncSource,
     PinnedStream,
     Source,
+    aread_exactly,
     buffered,
     read_exactly,
     sha256_of,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import AsyncIterator, Callable
 
     from graphcodec_resolvers._backends import Backend
 
@@ -71,9 +76,7 @@ class FsspecReader(Reader):
             ProcessLocalHandleError: If it lies in the memory of another process.
             HandleError: If the store failed otherwise.
         """
-        source, found = self._opened()
-        stream = PinnedStream(source, self._pins, self._place, size=found.size)
-        return buffered(stream)
+        return buffered(self._stream(*self._opened(WHOLE)))
 
     def read_range(self, start: int, end: int) -> bytes:
         """Return the bytes from *start* up to, but without, *end*.
@@ -88,10 +91,11 @@ class FsspecReader(Reader):
         Raises:
             HandleError: As for `open`.
         """
-        source, _ = self._opened()
+        start = max(0, start)
+        source, _ = self._opened((start, end))
         try:
             with self._place.mapped():
-                return read_exactly(source, max(0, start), end)
+                return read_exactly(source, start, end)
         finally:
             source.close()
 
@@ -99,9 +103,46 @@ class FsspecReader(Reader):
         """Return the size that was pinned, or ask the store if none was."""
         if self._pins.size is not None:
             return self._pins.size
-        source, found = self._opened()
+        source, found = self._opened(FACTS)
         source.close()
         return found.size
+
+    async def aopen(self) -> BinaryIO:
+        """Do what `open` does without blocking the event loop.
+
+        Reading the stream blocks; `aiter_bytes` and `aread_range` do not.
+        """
+        if (backend := await self._awaitable()) is None:
+            return await super().aopen()
+        return buffered(self._stream(*await self._aopened(backend, WHOLE)))
+
+    async def aiter_bytes(self, chunk_size: int = CHUNK_SIZE) -> AsyncIterator[bytes]:
+        """Do what `iter_bytes` does without blocking the event loop.
+
+        Args:
+            chunk_size: The most bytes in one piece.
+        """
+        if (backend := await self._awaitable()) is None:
+            async for chunk in super().aiter_bytes(chunk_size):
+                yield chunk
+            return
+        with self._stream(*await self._aopened(backend, WHOLE)) as stream:
+            while chunk := await stream.aread(chunk_size):
+                yield chunk
+
+    async def aread_range(self, start: int, end: int) -> bytes:
+        """Do what `read_range` does without blocking the event loop.
+
+        Args:
+            start: Offset of the first byte, counted from 0.
+            end: Offset behind the last byte.
+        """
+        if (backend := await self._awaitable()) is None:
+            return await super().aread_range(start, end)
+        start = max(0, start)
+        source, _ = await self._aopened(backend, (start, end))
+        with self._place.mapped():
+            return await aread_exactly(source, start, end)
 
     def describe(self) -> ReaderDescriptor:
         """Return alias, key and pins, without I/O."""
@@ -118,7 +159,7 @@ class FsspecReader(Reader):
         """
         backend = self._backend()
         with self._place.mapped():
-            url = backend.url(self._key, expires)
+            url = backend.url(self._key, self._pins, expires)
         return url or super().url(expires=expires)
 
     def _backend(self) -> Backend:
@@ -136,10 +177,29 @@ class FsspecReader(Reader):
             )
         return backend
 
-    def _opened(self) -> tuple[Source, Pins]:
+    async def _awaitable(self) -> AsyncBackend | None:
+        """Return the backend if it can be awaited; a thread serves the others."""
+        # The first time, it may load packages and ask for credentials.
+        backend = await in_thread(self._backend)
+        return backend if isinstance(backend, AsyncBackend) else None
+
+    def _stream(self, source: Source, found: Pins) -> PinnedStream:
+        return PinnedStream(source, self._pins, self._place, size=found.size)
+
+    async def _aopened(
+        self, backend: AsyncBackend, span: Span
+    ) -> tuple[AsyncSource, Pins]:
+        with self._place.mapped():
+            source, found = await backend.aopen(self._key, self._pins, span)
+            if self._pins.mismatch(found):
+                # It may have to be read to its end.
+                await in_thread(self._check, source, found)
+        return source, found
+
+    def _opened(self, span: Span) -> tuple[Source, Pins]:
         backend = self._backend()
         with self._place.mapped():
-            source, found = backend.open(self._key, self._pins)
+            source, found = backend.open(self._key, self._pins, span)
             try:
                 self._check(source, found)
             except BaseException:

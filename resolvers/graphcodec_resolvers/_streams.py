@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
-from typing import TYPE_CHECKING, BinaryIO, Protocol
+from typing import TYPE_CHECKING, BinaryIO, Protocol, cast, runtime_checkable
 
 from graphcodec.errors import HandleError
 
@@ -28,6 +28,30 @@ class Source(Protocol):
     def close(self) -> None:
         """Let go of the file or connection; calling it again does nothing."""
         ...
+
+
+@runtime_checkable
+class AsyncSource(Source, Protocol):
+    """One that can be awaited as well."""
+
+    async def aread_at(self, position: int, count: int, /) -> bytes:
+        """Do what `read_at` does without blocking the event loop."""
+        ...
+
+
+async def aread_exactly(source: AsyncSource, start: int, end: int) -> bytes:
+    """Do what `read_exactly` does without blocking the event loop.
+
+    Args:
+        source: What to read.
+        start: Offset of the first byte.
+        end: Offset behind the last byte.
+    """
+    pieces: list[bytes] = []
+    while start < end and (piece := await source.aread_at(start, end - start)):
+        pieces.append(piece)
+        start += len(piece)
+    return b"".join(pieces)
 
 
 def read_exactly(source: Source, start: int, end: int) -> bytes:
@@ -102,8 +126,25 @@ class PinnedStream(io.RawIOBase):
         self._position += len(data)
         return len(data)
 
+    async def aread(self, count: int) -> bytes:
+        """Do what `read` does without blocking the event loop.
+
+        Args:
+            count: How many bytes at most, at least 1.
+        """
+        source = cast("AsyncSource", self._source)
+        with self._place.mapped():
+            data = await source.aread_at(self._position, count)
+            self._admit(data, count)
+        self._position += len(data)
+        return data
+
     def _next(self, count: int) -> bytes:
         data = self._source.read_at(self._position, count) if count else b""
+        self._admit(data, count)
+        return data
+
+    def _admit(self, data: bytes, count: int) -> None:
         end = self._position + len(data)
         pinned = self._pins.size
         if data and pinned is not None and end > pinned:
@@ -111,7 +152,6 @@ class PinnedStream(io.RawIOBase):
         if count and not data and pinned is not None and end < pinned:
             raise self._place.stale(f"only {end} of the {pinned} bytes pinned are left")
         self._prove(data, at_end=bool(count) and not data)
-        return data
 
     def _prove(self, data: bytes, *, at_end: bool) -> None:
         skipped = self._digested - self._position

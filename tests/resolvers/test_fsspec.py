@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import tracemalloc
-from typing import TYPE_CHECKING, BinaryIO, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias, cast
 
 import pytest
 
@@ -610,10 +610,14 @@ def test_memory_replaced_while_it_is_read_is_stale() -> None:
 def test_file_systems_with_connections_are_made_anew_in_a_child() -> None:
     """One that was given is used where it was made; its connections stay there."""
     fs = filesystem("memory")
-    kept = bind((fs, "x"), {}, os.getpid())
-    inherited = bind((fs, "x"), {}, -1)
+
+    def made(fs: object, made_in: int) -> Any:
+        return bind(lambda: ((fs, "x"), {}), pytest.fail, made_in)
+
+    kept = made(fs, os.getpid())
+    inherited = made(fs, -1)
     remote = RemoteFileSystem("host", token="secret")  # noqa: S106 - not a real one
-    remade = bind((cast("object", remote), "x"), {}, -1)
+    remade = made(remote, -1)
 
     assert vars(kept)["_fs"] is vars(inherited)["_fs"] is fs
     assert vars(remade)["_fs"] is not remote
