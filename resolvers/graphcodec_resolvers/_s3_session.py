@@ -20,8 +20,8 @@ from errno import EIO
 from itertools import count
 from typing import TYPE_CHECKING, Final, Protocol, TypeAlias, TypeVar, cast
 
+from graphcodec._process import PerProcess
 from graphcodec.readers._threads import in_thread
-from graphcodec_resolvers._process import PerProcess
 from graphcodec_resolvers._s3_errors import ExpiredError, TransientError, translated
 
 if TYPE_CHECKING:
