@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 import threading
 from collections.abc import Callable, Iterable, Mapping
+from importlib import import_module
 from typing import Any, Final
 
 from graphcodec._live import type_name
@@ -12,6 +13,12 @@ from graphcodec._marks import Mark, Upgrade, mark_of, require_dot
 from graphcodec._shapes import Shape, shape_of
 from graphcodec._slots import PLAIN_SCALARS, SEQUENCES
 from graphcodec.errors import DuplicateTagError, InvalidValueError
+
+FAMILIES: Final[Mapping[str, str]] = {"run": "graphcodec.runs"}
+"""Our own modules with further classes, by what stands before the colon of their tags.
+
+Each has its classes in ``TYPES`` and is imported when one of them is first met.
+"""
 
 
 class TypeRegistry:
@@ -145,8 +152,31 @@ class TypeRegistry:
 
     def by_tag(self, tag: str) -> Shape | None:
         """Return the shape of the class registered under *tag* or an alias of it."""
-        cls = self._tags.get(tag)
+        cls = self._class_of(tag)
         return None if cls is None else self.shape(cls)
+
+    def _class_of(self, tag: str) -> type | None:
+        cls = self._tags.get(tag)
+        if cls is None and ":" in tag:
+            self._add_family(tag.partition(":")[0])
+            cls = self._tags.get(tag)
+        return cls
+
+    def _add_family(self, name: str) -> None:
+        """Register a family of our own classes, unless that was done before.
+
+        What was compiled stays right: no document could hold them until now, and as
+        annotations they count as registered from the start.
+        """
+        module = FAMILIES.get(name)
+        if module is None:
+            return
+        types: tuple[type, ...] = import_module(module).TYPES
+        with self._lock:
+            for cls in types:
+                mark = mark_of(cls)
+                if mark is not None and mark.tag not in self._tags:
+                    self._tags[mark.tag] = cls
 
     def is_object(self, cls: type) -> bool:
         """Say whether instances of *cls* can be registered objects."""
@@ -158,7 +188,10 @@ class TypeRegistry:
         Args:
             cls: The class.
         """
-        return not self._closed or cls in self._marks
+        if not self._closed or cls in self._marks:
+            return True
+        mark = mark_of(cls)
+        return mark is not None and self._class_of(mark.tag) is cls
 
     def may_write_tag(self, tag: str) -> bool:
         """Say whether an object of which only the tag is known may be written.
@@ -166,7 +199,7 @@ class TypeRegistry:
         Args:
             tag: The tag.
         """
-        return not self._closed or tag in self._tags
+        return not self._closed or self._class_of(tag) is not None
 
     def hashed_by_identity(self) -> frozenset[str]:
         """Return the tags of the classes that hash by an id, whatever they hold."""

@@ -228,11 +228,19 @@ class _Writer:
             f"    {'el' if many and tests else ''}{head}:",
             f"        raise refuse({name!r}, {_either(nouns)!r}, v)",
         ]
-        if get_origin(hint) is Mapping:
+        if get_origin(hint) in (Mapping, dict):
             lines += [
                 "    for key in v:",
                 "        if type(key) is not str:",
                 f"            raise refuse_key({name!r}, key)",
+            ]
+        if get_origin(hint) is dict:
+            values = [self.test(arm, rules) for arm in _arms(get_args(hint)[1])]
+            one = _either(test.noun for test in values)
+            lines += [
+                "    for key, v in v.items():",
+                f"        if not ({_condition(values)}):",
+                f"            raise refuse(f'{name}[{{key!r:.80}}]', {one!r}, v)",
             ]
         own = cast("str | Hint", rules.get("graphcodec_hint", ""))
         by_type = next((test.hint for test in tests if test.hint), "")
@@ -249,8 +257,8 @@ class _Writer:
             choices = get_args(arm)
             noun = _either(repr(choice) for choice in choices)
             return _Test(f"type(v) is str and v in {choices!r}", noun)
-        if get_origin(arm) is Mapping:
-            # The keys are looked at in lines of their own.
+        if get_origin(arm) in (Mapping, dict):
+            # Keys and values are looked at in lines of their own.
             return _Test("type(v) is dict", "a dict with str keys")
         if get_origin(arm) is Callable:
             return _Test("callable(v)", "a callable")

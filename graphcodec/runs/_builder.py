@@ -1,0 +1,250 @@
+"""From events to a run, whoever sends them and in whichever order."""
+
+import threading
+from datetime import datetime
+from typing import Final
+from uuid import uuid4
+
+from graphcodec.runs._bus import EventBus, Subscription
+from graphcodec.runs._data import EvaluationData, ExceptionData, RunData, ScenarioData
+from graphcodec.runs._drafts import ExampleDraft
+from graphcodec.runs._events import (
+    AgentResponse,
+    EvaluationRecorded,
+    Event,
+    ExampleAborted,
+    ExampleEvent,
+    ExampleFailed,
+    ExamplePassed,
+    ExamplePending,
+    ExampleStarted,
+    SimulationEnded,
+    SimulationStarted,
+    SuiteStarted,
+    SuiteStopped,
+    ToolCallCompleted,
+    TopicChanged,
+    UserMessage,
+)
+from graphcodec.runs._portable import portable
+
+__all__ = ["RunDataBuilder"]
+
+ASSERTION: Final = "AssertionError"
+
+
+class RunDataBuilder:
+    """Builds a run from events: in one process, of several workers, or from a file.
+
+    It may be told of events by any thread. Nothing is dropped: what comes in an odd
+    order finds its place by the numbers it carries, and what is odd is noted in
+    `anomalies`.
+
+    Args:
+        bus: The bus to listen to; without one, call `handle`.
+        run_id: A name for the run; what the first event says, or a new one.
+    """
+
+    def __init__(
+        self, bus: EventBus | None = None, *, run_id: str | None = None
+    ) -> None:
+        self._lock = threading.Lock()
+        self._run_id = run_id
+        self._suite: SuiteStarted | None = None
+        self._began: datetime | None = None
+        self._finished: datetime | None = None
+        self._scenarios: dict[str, ScenarioData] = {}
+        self._examples: dict[str, ExampleDraft] = {}
+        # Which example is meant by an id that has been used before.
+        self._latest: dict[str, ExampleDraft] = {}
+        self._anomalies: list[str] = []
+        self._subscription: Subscription | None = None
+        if bus is not None:
+            self._subscription = bus.subscribe(handler=self.handle)
+
+    @property
+    def anomalies(self) -> tuple[str, ...]:
+        """What was odd about the events so far."""
+        with self._lock:
+            return tuple(self._anomalies)
+
+    @property
+    def run_data(self) -> RunData | None:
+        """What `snapshot` gives, or None if nothing has happened yet."""
+        return None if self._began is None else self.snapshot()
+
+    def detach(self) -> None:
+        """Listen to the bus no more."""
+        if self._subscription is not None:
+            self._subscription.cancel()
+
+    def handle(self, event: Event) -> None:
+        """Take one event.
+
+        Args:
+            event: Any; what says nothing about a run's data is left alone.
+        """
+        event = portable(event)
+        with self._lock:
+            if self._began is None:
+                self._began = event.time
+                self._run_id = self._run_id or getattr(event, "run_id", None)
+                self._run_id = self._run_id or str(uuid4())
+            if isinstance(event, ExampleStarted):
+                self._begin(event)
+            elif isinstance(event, ExampleEvent):
+                _tell(self._example(event), event)
+            elif isinstance(event, SuiteStarted):
+                self._suite_started(event)
+            elif isinstance(event, SuiteStopped):
+                times = filter(None, (self._finished, event.time))
+                self._finished = max(times)
+
+    def snapshot(self) -> RunData:
+        """Return the run as it is now, open turns included; it never changes again."""
+        with self._lock:
+            suite = self._suite
+            return RunData(
+                run_id=self._run_id or str(uuid4()),
+                started_at=self._began,
+                finished_at=self._finished,
+                seed=suite.seed if suite else None,
+                git_commit=suite.git_commit if suite else None,
+                scenarios=dict(self._scenarios),
+                examples={
+                    name: example.frozen() for name, example in self._examples.items()
+                },
+                anomalies=tuple(self._anomalies),
+            )
+
+    # The suite
+
+    def _suite_started(self, event: SuiteStarted) -> None:
+        first = self._suite
+        if first is None:
+            self._suite = event
+        elif event.seed is not None and event.seed != first.seed:
+            self._anomalies.append(
+                f"a second suite began, with seed {event.seed} and not {first.seed}"
+            )
+
+    # Examples
+
+    def _begin(self, event: ExampleStarted) -> ExampleDraft:
+        name = event.example_id
+        again = self._latest.get(name)
+        number = 1
+        while name in self._examples:
+            number += 1
+            name = f"{event.example_id}#{number}"
+        if again is not None and event.attempt == 1:
+            self._anomalies.append(f"{event.example_id}: it began twice, now as {name}")
+        example = ExampleDraft(
+            name, event, self._scenario(event.scenario), self._anomalies
+        )
+        if event.worker is not None:
+            example.metadata["worker"] = event.worker
+        if event.attempt > 1:
+            example.metadata["attempt"] = event.attempt
+        self._examples[name] = self._latest[event.example_id] = example
+        return example
+
+    def _scenario(self, given: object) -> str | None:
+        scenario = ScenarioData.from_scenario(given)
+        if scenario is None:
+            return None
+        return self._scenarios.setdefault(scenario.id, scenario).id
+
+    def _example(self, event: ExampleEvent) -> ExampleDraft:
+        """Return the example of an event; one that nobody began begins now."""
+        known = self._latest.get(event.example_id)
+        if known is not None:
+            return known
+        kind = type(event).__name__
+        self._anomalies.append(f"{event.example_id}: {kind} came before it began")
+        return self._begin(
+            ExampleStarted(
+                example_id=event.example_id,
+                stable_id=getattr(event, "stable_id", None),
+                description=getattr(event, "description", ""),
+                location=getattr(event, "location", ""),
+                time=event.time,
+            )
+        )
+
+
+def _tell(example: ExampleDraft, event: ExampleEvent) -> None:
+    """Tell an example what happened in it."""
+    match event:
+        case UserMessage():
+            example.user_said(event)
+        case AgentResponse():
+            example.agent_said(event)
+        case ToolCallCompleted():
+            example.tool_answered(event)
+        case TopicChanged():
+            example.topic_changed(event)
+        case EvaluationRecorded():
+            _evaluated(example, event)
+        case ExamplePassed():
+            example.ended("passed", event.time, event.duration)
+        case ExampleFailed():
+            _failed(example, event)
+        case ExamplePending():
+            _set_aside(example, event, "pending")
+        case ExampleAborted():
+            _set_aside(example, event, "aborted")
+        case SimulationStarted():
+            _simulation_began(example, event)
+        case SimulationEnded():
+            _simulation_ended(example, event)
+        case _:
+            pass
+
+
+def _evaluated(example: ExampleDraft, event: EvaluationRecorded) -> None:
+    example.evaluations.append(
+        EvaluationData(
+            name=event.name or event.description,
+            description=event.description,
+            passed=event.passed,
+            reasoning=event.reasoning,
+            timestamp=event.time,
+            mode=event.mode,
+            type=event.type,
+            failure_message=event.failure_message,
+            metadata={"turn_number": event.turn_number, **event.metadata.to_dict()},
+        )
+    )
+
+
+def _failed(example: ExampleDraft, event: ExampleFailed) -> None:
+    example.ended("failed", event.time, event.duration)
+    if event.message is None and not event.backtrace:
+        return
+    example.exception = ExceptionData(
+        class_name=event.exception_class or ASSERTION,
+        message=event.message,
+        backtrace=event.backtrace,
+    )
+    if len(event.backtrace) > len(example.exception.backtrace):
+        example.metadata["backtrace"] = list(event.backtrace)
+
+
+def _set_aside(
+    example: ExampleDraft, event: ExamplePending | ExampleAborted, status: str
+) -> None:
+    example.ended(status, event.time)
+    if event.message is not None:
+        example.metadata["message"] = event.message
+
+
+def _simulation_began(example: ExampleDraft, event: SimulationStarted) -> None:
+    simulation = example.metadata.scope("simulation")
+    simulation.update(goal=event.goal, max_turns=event.max_turns)
+
+
+def _simulation_ended(example: ExampleDraft, event: SimulationEnded) -> None:
+    example.metadata.scope("simulation").update(
+        turn_count=event.turn_count, termination_reason=event.termination_reason
+    )

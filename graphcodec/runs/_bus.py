@@ -1,0 +1,155 @@
+"""Who tells whom what happens."""
+
+import logging
+import re
+import threading
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Final, TypeAlias
+
+from attrs import define
+
+from graphcodec.runs._events import EVENTS, Event
+
+__all__ = ["EventBus", "Subscription", "current_bus", "use_bus"]
+
+Handler: TypeAlias = Callable[[Event], object]
+OnError: TypeAlias = Callable[[Exception, Event, Handler], object]
+
+_log: Final = logging.getLogger("graphcodec.runs")
+_current: Final[ContextVar["EventBus | None"]] = ContextVar(
+    "graphcodec_current_bus", default=None
+)
+
+
+@define(eq=False)
+class Subscription:
+    """One handler on one bus, until it is cancelled.
+
+    Attributes:
+        types: What it is called for, subclasses included; everything, if empty.
+        handler: What is called.
+    """
+
+    types: tuple[type[Event], ...]
+    handler: Handler
+    _bus: "EventBus"
+
+    def cancel(self) -> None:
+        """Call the handler no more. Cancelling twice does no harm."""
+        self._bus._drop(self)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+
+
+class EventBus:
+    """Hands events to whoever asked for them.
+
+    Handlers run in the thread of the one who publishes, one after the other: first
+    those for everything, then those for certain types, each in the order in which they
+    subscribed. One that raises stops neither the others nor the publisher.
+
+    Args:
+        on_error: Called with the exception, the event and the handler that raised;
+            without it, the logger ``graphcodec.runs`` is told.
+    """
+
+    def __init__(self, *, on_error: OnError | None = None) -> None:
+        self._on_error = on_error or _report
+        self._lock = threading.Lock()
+        # Replaced, never changed: who publishes goes through what there was.
+        self._subscriptions: tuple[Subscription, ...] = ()
+
+    def subscribe(self, *types: type[Event], handler: Handler) -> Subscription:
+        """Call *handler* for each event, and return a handle to end that.
+
+        Args:
+            *types: For which events, subclasses included; for all, if there are none.
+            handler: Takes the event. Subscribed twice, it is called twice.
+
+        Raises:
+            TypeError: If one of the types is none of events.
+        """
+        for cls in types:
+            if not (isinstance(cls, type) and issubclass(cls, Event)):  # pyright: ignore[reportUnnecessaryIsInstance]
+                msg = f"only types of events can be subscribed to, not {cls!r:.60}"
+                raise TypeError(msg)
+        subscription = Subscription(types, handler, self)
+        with self._lock:
+            everything = [
+                s for s in (*self._subscriptions, subscription) if not s.types
+            ]
+            some = [s for s in (*self._subscriptions, subscription) if s.types]
+            self._subscriptions = (*everything, *some)
+        return subscription
+
+    def add_observer(self, observer: object) -> tuple[Subscription, ...]:
+        """Call ``observer.on_user_message(event)`` and the like, where it has them.
+
+        Args:
+            observer: An object with methods named after the events.
+        """
+        methods = {
+            cls: getattr(observer, f"on_{_snake_case(name)}", None)
+            for name, cls in EVENTS.items()
+        }
+        return tuple(
+            self.subscribe(cls, handler=method)
+            for cls, method in methods.items()
+            if callable(method)
+        )
+
+    def publish(self, event: Event | None) -> None:
+        """Hand *event* to everybody who asked for it.
+
+        Args:
+            event: The event; None is ignored.
+        """
+        if event is None:
+            return
+        for subscription in self._subscriptions:
+            if subscription.types and not isinstance(event, subscription.types):
+                continue
+            try:
+                subscription.handler(event)
+            except Exception as exc:  # noqa: BLE001 - a foreign handler's, reported
+                self._on_error(exc, event, subscription.handler)
+
+    def clear(self) -> None:
+        """End all subscriptions."""
+        with self._lock:
+            self._subscriptions = ()
+
+    def _drop(self, subscription: Subscription) -> None:
+        with self._lock:
+            self._subscriptions = tuple(
+                other for other in self._subscriptions if other is not subscription
+            )
+
+
+def _report(exc: Exception, event: Event, handler: Handler) -> None:
+    name = getattr(handler, "__qualname__", type(handler).__name__)
+    _log.error("%s failed on %s", name, type(event).__name__, exc_info=exc)
+
+
+def _snake_case(name: str) -> str:
+    """Return ``user_message`` for ``UserMessage``."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
+
+
+def current_bus() -> EventBus | None:
+    """Return the bus of this context (thread or task), if one is in use."""
+    return _current.get()
+
+
+@contextmanager
+def use_bus(bus: EventBus) -> Generator[EventBus]:
+    """Make *bus* the current one within a ``with`` statement.
+
+    Args:
+        bus: The bus.
+    """
+    token = _current.set(bus)
+    try:
+        yield bus
+    finally:
+        _current.reset(token)
