@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from graphcodec_resolvers._collect import GcReport as GcReport
     from graphcodec_resolvers._fsspec import FsspecResolver as FsspecResolver
     from graphcodec_resolvers._fsspec import FsspecStore as FsspecStore
     from graphcodec_resolvers._http import HttpReader as HttpReader
@@ -20,6 +21,7 @@ __all__ = [
     "FsspecReader",
     "FsspecResolver",
     "FsspecStore",
+    "GcReport",
     "HttpReader",
     "HttpResolver",
 ]
@@ -29,6 +31,7 @@ _MODULES = {
     "FsspecReader": "_stored",
     "FsspecResolver": "_fsspec",
     "FsspecStore": "_fsspec",
+    "GcReport": "_collect",
     "HttpReader": "_http",
     "HttpResolver": "_http",
 }

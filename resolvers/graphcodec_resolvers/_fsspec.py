@@ -21,6 +21,7 @@ from graphcodec.errors import (
 )
 from graphcodec.readers import JSON, Reader, ReaderDescriptor
 from graphcodec_resolvers._backends import CONTENT, FACTS, Backend, Kept
+from graphcodec_resolvers._collect import GcReport, collect, live_keys
 from graphcodec_resolvers._keys import content_key, key_problem
 from graphcodec_resolvers._objects import bind
 from graphcodec_resolvers._pins import (
@@ -39,7 +40,7 @@ from graphcodec_resolvers._streams import (
 
 if TYPE_CHECKING:
     # fsspec has neither annotations nor stubs.
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from fsspec import AbstractFileSystem  # pyright: ignore[reportMissingTypeStubs]
 
@@ -49,6 +50,8 @@ if TYPE_CHECKING:
 Pin: TypeAlias = Literal["none", "stat", "content"]
 Options: TypeAlias = "Mapping[str, object] | Callable[[], Mapping[str, object]]"
 Stores: TypeAlias = "Mapping[str, str | FsspecStore | Callable[[], FsspecStore]]"
+
+DAY: Final = 86_400.0
 
 _CHECKS: Final[Mapping[str, Check]] = MappingProxyType(
     {
@@ -172,6 +175,37 @@ class FsspecStore:
             for kept in backend.contents():
                 locator = self._locator(kept, backend.process)
                 yield ReaderDescriptor(SCHEME, locator)
+
+    def gc(
+        self, live: Iterable[object], *, grace: float = DAY, dry_run: bool = False
+    ) -> GcReport:
+        """Free what `write` has kept and no graph names any more.
+
+        Only content under its hash is freed, never what others put into the store, and
+        nothing that was written within the grace period, be it for the first time or
+        again: its graph may not have been saved yet. Unfinished writes of programs
+        that were killed are removed once they are as old. It may run while others
+        write; if it fails, nothing is lost, and it can be run again.
+
+        Args:
+            live: Every graph that must stay readable, or descriptors of single
+                handles; all are looked through before anything is freed. What
+                `handles` does not find in a graph does not count. Handles of other
+                stores to the same bytes do.
+            grace: How long content stays although nobody names it, in seconds. It
+                must be longer than anybody takes from the first write of `persist` to
+                saving the graph, and than clocks differ. Where times can't be
+                changed, such as on S3, at least two hours.
+            dry_run: Whether to only say what would be freed.
+
+        Raises:
+            InvalidValueError: If *live* is one graph instead of many.
+            StorageError: If the store can't be listed or something not removed.
+            ResolverDeniedError: If that is not allowed.
+        """
+        keys = live_keys(live)
+        with store_place(self._alias, CONTENT).mapped(StorageError):
+            return collect(self.backend(), keys, grace=grace, dry_run=dry_run)
 
     def reader(self, key: str, *, pin: Pin = "stat") -> FsspecReader:
         """Return a reader for an object that is already there.
