@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 _WAIT = 60
 _ATTEMPTS = 4
@@ -229,6 +229,9 @@ class Wire:
         self.sent = 0
         self._answers: list[bytes] = []
         self._refused: dict[str, bytes] = {}
+        self._swallowed: list[tuple[str, ...]] = []
+        self._afterwards: list[Callable[[], object]] = []
+        self._hanging = threading.Event()
         self._meeting: tuple[str, threading.Barrier] | None = None
         self._cuts: list[int] = []
         self._closed = False
@@ -240,13 +243,22 @@ class Wire:
 
     def refuse(self, part: str, status: int) -> None:
         """Refuse all requests whose first line holds *part*."""
-        self._refused[part] = _answer(status)
+        self._refused[part] = _refusal(status)
+
+    def swallow(self, *parts: str) -> None:
+        """Pass the next request with *parts* in its first line, but not its answer."""
+        self._swallowed.append(parts)
+
+    def hang(self) -> None:
+        """Answer nothing any more."""
+        self._hanging.set()
+
+    def then(self, what: Callable[[], object]) -> None:
+        """Do something once the next answer was cut off."""
+        self._afterwards.append(what)
 
     def gather(self, method: str, count: int) -> None:
-        """Pass requests of a method on when so many of them are there, and not before.
-
-        For as many requests as are to meet; those that come later are not held up.
-        """
+        """Pass requests of a method on when so many of them are there, not before."""
         self._meeting = method, threading.Barrier(count, timeout=10)
 
     def cut(self, *lengths: int) -> None:
@@ -259,6 +271,9 @@ class Wire:
 
     def __exit__(self, *exc_info: object) -> None:
         self._closed = True
+        with suppress(OSError):
+            # Closing alone does not wake who waits for a connection.
+            self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
         for one in self._open:
             with suppress(OSError):
@@ -284,7 +299,13 @@ class Wire:
                     if (ready := self._ready(line)) is not None:
                         near.sendall(ready)
                         return
+                    if self._hanging.is_set():
+                        near.recv(1)
+                        return
                     far.sendall(head + body)
+                    if self._swallows(line):
+                        _head(far)
+                        return
                     if not self._answer(near, far, head.startswith(b"HEAD ")):
                         return
 
@@ -297,6 +318,13 @@ class Wire:
             return self._answers.pop(0)
         found = (text for part, text in self._refused.items() if part in line)
         return next(found, None)
+
+    def _swallows(self, line: str) -> bool:
+        for parts in self._swallowed:
+            if all(part in line for part in parts):
+                self._swallowed.remove(parts)
+                return True
+        return False
 
     def _answer(self, near: socket.socket, far: socket.socket, bare: bool) -> bool:  # noqa: FBT001 - private
         head, rest = _head(far)
@@ -313,12 +341,14 @@ class Wire:
             sent += len(rest)
             self.sent += len(rest)
             if sent > cut or not rest:
+                if self._afterwards:
+                    self._afterwards.pop(0)()
                 return False
             rest = b""
         return True
 
 
-def _answer(status: int) -> bytes:
+def _refusal(status: int) -> bytes:
     return f"HTTP/1.1 {status} X\r\nContent-Length: 0\r\n\r\n".encode()
 
 

@@ -1,0 +1,378 @@
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from graphcodec.errors import (
+    HandleError,
+    HandleNotFoundError,
+    ResolverDeniedError,
+    StaleHandleError,
+)
+from graphcodec_resolvers import FsspecReader, FsspecResolver, FsspecStore
+from graphcodec_resolvers import _s3_session as session
+
+if TYPE_CHECKING:
+    from tests.s3_server import S3Server, Wire
+
+DATA = random.Random(1).randbytes(3 << 20)  # noqa: S311 - no secret
+
+
+@pytest.fixture(scope="module")
+def bucket(s3_server: S3Server) -> str:
+    """A bucket with one object in it."""
+    name = s3_server.bucket()
+    s3_server.client().put_object(Bucket=name, Key="a", Body=DATA)
+    return name
+
+
+@pytest.fixture
+def store(s3_server: S3Server, s3_wire: Wire, bucket: str) -> FsspecStore:
+    """A store behind the wire, which has been used once."""
+    options = s3_server.options() | {"endpoint_url": s3_wire.endpoint}
+    store = FsspecStore(f"s3://{bucket}", alias="media", options=options)
+    store.reader("a")
+    s3_wire.requests.clear()
+    return store
+
+
+@pytest.fixture
+def reader(store: FsspecStore, s3_wire: Wire) -> FsspecReader:
+    """A reader of that object, pinned."""
+    reader = store.reader("a")
+    s3_wire.requests.clear()
+    return reader
+
+
+def answer(status: int, code: str = "", header: str = "", etag: str = "") -> bytes:
+    """Return an answer of S3 that reports a failure."""
+    body = f"<Error><Code>{code}</Code><Message>secret-account</Message></Error>"
+    fields = f"{header}ETag: {etag}\r\n" if etag else header
+    length = f"Content-Length: {len(body)}\r\n"
+    return f"HTTP/1.1 {status} X\r\n{length}{fields}\r\n{body}".encode()
+
+
+BUSY = [
+    answer(503, "SlowDown"),
+    answer(503),
+    answer(500, "InternalError"),
+    answer(429, "Throttling"),
+    answer(502, "<nonsense"),
+    answer(400, "RequestTimeout"),
+    b"",
+    b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n",
+    b"this is not HTTP\r\n\r\n",
+]
+
+
+@pytest.mark.parametrize("busy", BUSY, ids=range(len(BUSY)))
+def test_a_busy_server_is_asked_again(
+    reader: FsspecReader, s3_wire: Wire, busy: bytes
+) -> None:
+    """Whether it says so, answers nonsense or hangs up."""
+    s3_wire.answer(busy, busy)
+
+    assert reader.read_range(10, 20) == DATA[10:20]
+    assert len(s3_wire.requests) == 3
+
+
+def test_writes_are_tried_again_as_well(store: FsspecStore, s3_wire: Wire) -> None:
+    """They are named by their content, so that twice is once."""
+    s3_wire.answer(answer(503, "SlowDown"), b"", answer(500, "InternalError"))
+
+    assert store.write(b"tried again").open().read() == b"tried again"
+
+
+def test_a_write_whose_answer_was_lost_succeeds(
+    store: FsspecStore, s3_wire: Wire
+) -> None:
+    """The second time, the server says that it is there already."""
+    s3_wire.swallow("PUT ")
+
+    reader = store.write(b"the answer was lost")
+
+    assert reader.open().read() == b"the answer was lost"
+    assert [line.split()[0] for line in s3_wire.requests[:3]] == ["PUT", "PUT", "HEAD"]
+
+
+def test_an_upload_whose_last_answer_was_lost_succeeds(
+    store: FsspecStore, s3_wire: Wire
+) -> None:
+    """Completed in parts, which the server does not tell twice."""
+    data = DATA * 3
+    s3_wire.swallow("POST ", "uploadId=")
+
+    assert store.write(data).open().read() == data
+
+
+def test_there_is_one_layer_of_retries(reader: FsspecReader, s3_wire: Wire) -> None:
+    """Not ours times that of s3fs times that of botocore."""
+    s3_wire.refuse("GET ", 503)
+
+    with pytest.raises(HandleError, match=r"the server answered with status 503"):
+        reader.open()
+    assert len(s3_wire.requests) == session.ATTEMPTS
+
+
+@pytest.mark.parametrize("status", [401, 403, 404, 410, 412, 501])
+def test_a_clear_answer_is_not_asked_for_again(
+    reader: FsspecReader, s3_wire: Wire, status: int
+) -> None:
+    """What is denied, gone or changed now will be so in a second."""
+    s3_wire.refuse("GET ", status)
+
+    with pytest.raises(HandleError, match=r"status|nothing is there"):
+        reader.open()
+    assert len(s3_wire.requests) == 1
+
+
+def test_the_server_may_say_how_long_to_wait(
+    reader: FsspecReader, s3_wire: Wire
+) -> None:
+    """Retry-After is kept to."""
+    s3_wire.answer(answer(503, "SlowDown", "Retry-After: 1\r\n"))
+    begun = time.monotonic()
+
+    assert reader.read_range(0, 5) == DATA[:5]
+    assert time.monotonic() - begun >= 1
+
+
+def test_the_total_time_is_bounded(
+    reader: FsspecReader, s3_wire: Wire, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A server that wants to be left alone for an hour is given up at once."""
+    s3_wire.answer(answer(503, "SlowDown", "Retry-After: 3600\r\n"))
+    with pytest.raises(HandleError, match="SlowDown"):
+        reader.read_range(0, 5)
+    assert len(s3_wire.requests) == 1
+
+    monkeypatch.setattr(session, "DEADLINE", 0.2)
+    s3_wire.hang()
+    with pytest.raises(HandleError, match="took more than"):
+        reader.read_range(0, 5)
+
+
+def test_a_silent_server_is_left(
+    s3_server: S3Server, s3_wire: Wire, bucket: str
+) -> None:
+    """Timeouts can be set, and each try keeps to them."""
+    times = {"connect_timeout": 1, "read_timeout": 0.1}
+    options = s3_server.options(config_kwargs=times)
+    store = FsspecStore(
+        f"s3://{bucket}",
+        alias="media",
+        options=options | {"endpoint_url": s3_wire.endpoint},
+    )
+    s3_wire.hang()
+
+    with pytest.raises(HandleError, match="can't be reached, or hung up"):
+        store.reader("a")
+
+
+def test_reading_resumes_where_it_was_cut(reader: FsspecReader, s3_wire: Wire) -> None:
+    """Not from the beginning, and of the same upload."""
+    s3_wire.cut(200_000, 300_000)
+
+    assert reader.read_range(0, 1_000_000) == DATA[:1_000_000]
+    assert len(s3_wire.requests) == 3
+    assert 1_000_000 <= s3_wire.sent < 1_200_000
+
+    s3_wire.cut(1000, 1000)
+    with reader.open() as stream:
+        assert stream.read() == DATA
+
+    async def read() -> bytes:
+        return b"".join([piece async for piece in reader.aiter_bytes()])
+
+    s3_wire.cut(1000, 1000)
+    assert asyncio.run(read()) == DATA
+
+
+def test_a_cut_is_not_resumed_with_another_upload(
+    s3_server: S3Server, s3_wire: Wire
+) -> None:
+    """Overwritten between the two halves, it is stale."""
+    client = s3_server.client()
+    bucket = s3_server.bucket()
+    client.put_object(Bucket=bucket, Key="a", Body=b"a" * 1_000_000)
+    options = s3_server.options() | {"endpoint_url": s3_wire.endpoint}
+    reader = FsspecStore(f"s3://{bucket}", alias="m", options=options).reader("a")
+    s3_wire.cut(500_000)
+    s3_wire.then(
+        lambda: client.put_object(Bucket=bucket, Key="a", Body=b"b" * 1_000_000)
+    )
+
+    with pytest.raises(StaleHandleError, match="changed"):
+        reader.read_range(0, 1_000_000)
+
+
+def ranged(first: int, last: int, etag: str, *, says: str | None = None) -> bytes:
+    """Return an answer with a part of the data."""
+    body = DATA[first : last + 1]
+    where = f"bytes {first}-{last}/{len(DATA)}" if says is None else says
+    head = (
+        f"HTTP/1.1 206 X\r\nContent-Length: {len(body)}\r\nETag: {etag}\r\n"
+        + (f"Content-Range: {where}\r\n" if where else "")
+        + "\r\n"
+    )
+    return head.encode() + body
+
+
+def test_a_server_that_ignores_conditions_is_seen_through(
+    reader: FsspecReader, s3_wire: Wire
+) -> None:
+    """Every answer says of which upload it is; no probing is needed."""
+    with reader.open() as stream:
+        stream.read(100_000)
+        s3_wire.answer(ranged(65536, 327679, '"another"'))
+        s3_wire.answer(ranged(65536 * 5, 65536 * 21 - 1, '"another"'))
+        with pytest.raises(StaleHandleError, match="etag was"):
+            stream.read()
+
+
+@pytest.mark.parametrize(
+    "says", ["bytes 0-99/3145728", "bytes x-y/z", "", "bytes 10-19/*"]
+)
+def test_a_server_that_ignores_ranges_is_seen_through(
+    reader: FsspecReader, s3_wire: Wire, says: str
+) -> None:
+    """Bytes of another range than was asked for are not handed out."""
+    etag = str(reader.describe().locator["etag"])
+    s3_wire.answer(ranged(10, 19, etag, says=says))
+
+    with pytest.raises((HandleError, StaleHandleError), match=r"another range|size"):
+        reader.read_range(10, 20)
+
+
+def test_expired_credentials_are_asked_for_once_more(
+    s3_server: S3Server, s3_wire: Wire, bucket: str
+) -> None:
+    """The function for the options is called again, in the middle of a stream."""
+    asked: list[int] = []
+
+    def options() -> dict[str, object]:
+        asked.append(1)
+        return s3_server.options() | {"endpoint_url": s3_wire.endpoint}
+
+    store = FsspecStore(f"s3://{bucket}", alias="media", options=options)
+    reader = store.reader("a")
+    with reader.open() as stream:
+        assert stream.read(10) == DATA[:10]
+        assert len(asked) == 1
+        s3_wire.answer(answer(400, "ExpiredToken"))
+        assert stream.read() == DATA[10:]
+    assert len(asked) == 2
+
+    s3_wire.answer(answer(403, "ExpiredToken"), answer(403, "ExpiredToken"))
+    with pytest.raises(ResolverDeniedError, match=r"not accepted \(ExpiredToken\)"):
+        reader.open()
+    assert len(asked) == 3
+
+
+def test_a_function_that_makes_the_store_is_asked_once_more(
+    s3_server: S3Server, s3_wire: Wire, bucket: str
+) -> None:
+    """For a resolver: its readers go on, awaited as well."""
+    made: list[FsspecStore] = []
+
+    def make() -> FsspecStore:
+        options = s3_server.options() | {"endpoint_url": s3_wire.endpoint}
+        made.append(FsspecStore(f"s3://{bucket}", alias="media", options=options))
+        return made[-1]
+
+    resolver = FsspecResolver({"media": make})
+    reader = resolver.resolve(make().reader("a").describe())
+    assert reader is not None
+    made.clear()
+    assert reader.read_range(0, 3) == DATA[:3]
+    assert len(made) == 1
+    s3_wire.answer(answer(400, "ExpiredToken"))
+    assert reader.read_range(3, 5) == DATA[3:5]
+    assert len(made) == 2
+    s3_wire.answer(answer(400, "ExpiredToken"))
+    assert asyncio.run(reader.aread_range(3, 5)) == DATA[3:5]
+    assert len(made) == 3
+
+    resolver.refresh("media")
+    resolver.refresh("unknown")
+    assert reader.read_range(0, 3) == DATA[:3]
+    assert len(made) == 4
+
+
+def test_a_store_can_be_made_to_ask_again(s3_server: S3Server, bucket: str) -> None:
+    """For credentials that were changed without having expired."""
+    who = ["stranger"]
+    store = FsspecStore(
+        f"s3://{bucket}", alias="media", options=lambda: s3_server.options(who[0])
+    )
+    with pytest.raises(ResolverDeniedError, match="does not let us"):
+        store.reader("a")
+    who[0] = "admin"
+    with pytest.raises(ResolverDeniedError, match="does not let us"):
+        store.reader("a")
+    store.refresh()
+    assert store.reader("a").byte_length() == len(DATA)
+
+
+FAULTS = [
+    answer(403, "AccessDenied"),
+    answer(403, "InvalidAccessKeyId"),
+    answer(404, "NoSuchKey"),
+    answer(412, "PreconditionFailed"),
+    answer(418, "Something<else"),
+    answer(400, "AuthorizationHeaderMalformed"),
+]
+
+
+def test_errors_and_logs_hold_no_secret(
+    s3_server: S3Server,
+    s3_wire: Wire,
+    reader: FsspecReader,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Neither where we asked, nor as whom, nor what the server said about us."""
+    caplog.set_level(logging.INFO)
+    texts: list[str] = []
+    for fault in FAULTS:
+        s3_wire.answer(fault)
+        with pytest.raises(HandleError, match=r"\('media', 'a'\)") as caught:
+            reader.open()
+        error: Any = caught.value
+        assert error.__cause__ is None
+        assert error.__suppress_context__
+        texts += [str(error), repr(error), error.hint, repr(vars(error))]
+
+    secrets = (*s3_server.credentials(), s3_wire.endpoint[7:], "secret-account")
+    for text in (*texts, caplog.text, repr(reader)):
+        assert not [secret for secret in secrets if secret in text]
+
+
+def test_a_port_where_nobody_listens_is_given_up(s3_server: S3Server) -> None:
+    """Within seconds, and without naming it."""
+    options = s3_server.options() | {"endpoint_url": "http://127.0.0.1:9"}
+    store = FsspecStore("s3://bucket", alias="media", options=options)
+
+    with pytest.raises(HandleError, match="can't be reached") as caught:
+        store.reader("a")
+    assert "127.0.0.1" not in str(caught.value)
+
+
+def test_an_object_that_is_deleted_while_it_is_read_is_gone(
+    s3_server: S3Server,
+) -> None:
+    """It is not found, and the stream does not end as if it were complete."""
+    bucket = s3_server.bucket()
+    client = s3_server.client()
+    client.put_object(Bucket=bucket, Key="a", Body=bytes(1_000_000))
+    options = s3_server.options()
+    reader = FsspecStore(f"s3://{bucket}", alias="m", options=options).reader("a")
+    with reader.open() as stream:
+        stream.read(10)
+        client.delete_object(Bucket=bucket, Key="a")
+        with pytest.raises(HandleNotFoundError, match="nothing is there"):
+            stream.read()
