@@ -21,7 +21,6 @@ from graphcodec.errors import (
 )
 from graphcodec.readers import JSON, Reader, ReaderDescriptor
 from graphcodec_resolvers._backends import CONTENT, FACTS, Backend, Kept
-from graphcodec_resolvers._collect import GcReport, collect, live_keys
 from graphcodec_resolvers._keys import content_key, key_problem
 from graphcodec_resolvers._objects import bind
 from graphcodec_resolvers._pins import (
@@ -44,6 +43,7 @@ if TYPE_CHECKING:
 
     from fsspec import AbstractFileSystem  # pyright: ignore[reportMissingTypeStubs]
 
+    from graphcodec_resolvers._collect import GcReport
     from graphcodec_resolvers._objects import Settings
     from graphcodec_resolvers._places import Place
 
@@ -203,6 +203,9 @@ class FsspecStore:
             StorageError: If the store can't be listed or something not removed.
             ResolverDeniedError: If that is not allowed.
         """
+        # Here, because it loads asyncio, which reading and writing do without.
+        from graphcodec_resolvers._collect import collect, live_keys  # noqa: PLC0415
+
         keys = live_keys(live)
         with store_place(self._alias, CONTENT).mapped(StorageError):
             return collect(self.backend(), keys, grace=grace, dry_run=dry_run)
