@@ -45,7 +45,8 @@ nitpick_ignore_regex = [
     (r"py:.*", r"AbstractFileSystem"),
     # Type variables, and aliases that are told of where they are used.
     (r"py:.*", r"(graphcodec\.(\w+\.)*)?[A-Z]"),
-    (r"py:.*", r"(.*\.)?(CodecConverter|JSON|MediaParts|Progress|Scalar|Stores?)"),
+    (r"py:.*", r"(.*\.)?(CodecConverter|JSON|MediaParts|Options|Primitive)"),
+    (r"py:.*", r"(.*\.)?(Progress|Scalar|Stores?)"),
     # Parameters that begin with an underscore are for tests.
     (r"py:.*", r"(Fetcher|Network)"),
 ]
@@ -53,6 +54,7 @@ nitpick_ignore_regex = [
 _HOMES = (
     "graphcodec",
     "graphcodec.errors",
+    "graphcodec.log",
     "graphcodec.primitives",
     "graphcodec_resolvers",
 )

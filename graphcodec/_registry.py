@@ -14,7 +14,10 @@ from graphcodec._shapes import Shape, shape_of
 from graphcodec._slots import PLAIN_SCALARS, SEQUENCES
 from graphcodec.errors import DuplicateTagError, InvalidValueError
 
-FAMILIES: Final[Mapping[str, str]] = {"run": "graphcodec.runs"}
+FAMILIES: Final[Mapping[str, str]] = {
+    "log": "graphcodec.log._catalog",
+    "run": "graphcodec.runs",
+}
 """Our own modules with further classes, by what stands before the colon of their tags.
 
 Each has its classes in ``TYPES`` and is imported when one of them is first met.

@@ -1,0 +1,132 @@
+"""Sessions as logs of records: append, read back, follow, remember, analyse."""
+
+from graphcodec.log._content import ArgValue as ArgValue
+from graphcodec.log._content import Embedding as Embedding
+from graphcodec.log._content import ImageContent as ImageContent
+from graphcodec.log._content import ModelOutput as ModelOutput
+from graphcodec.log._content import TextContent as TextContent
+from graphcodec.log._content import ThinkingContent as ThinkingContent
+from graphcodec.log._content import ToolCall as ToolCall
+from graphcodec.log._content import UserModelContent as UserModelContent
+from graphcodec.log._conversion import from_primitives as from_primitives
+from graphcodec.log._conversion import to_primitives as to_primitives
+from graphcodec.log._failures import AgenticError as AgenticError
+from graphcodec.log._failures import StructuredErrorTrace as StructuredErrorTrace
+from graphcodec.log._failures import StructuredFrame as StructuredFrame
+from graphcodec.log._ids import SessionId as SessionId
+from graphcodec.log._ids import new_id as new_id
+from graphcodec.log._json import from_json as from_json
+from graphcodec.log._json import to_json as to_json
+from graphcodec.log._moments import Timestamp as Timestamp
+from graphcodec.log._records import Assistant as Assistant
+from graphcodec.log._records import Conversation as Conversation
+from graphcodec.log._records import FailedAction as FailedAction
+from graphcodec.log._records import MemoryFact as MemoryFact
+from graphcodec.log._records import Messages as Messages
+from graphcodec.log._records import Observation as Observation
+from graphcodec.log._records import ObservationEntry as ObservationEntry
+from graphcodec.log._records import Reflection as Reflection
+from graphcodec.log._records import ReflectionEntry as ReflectionEntry
+from graphcodec.log._records import Retracted as Retracted
+from graphcodec.log._records import SessionRecord as SessionRecord
+from graphcodec.log._records import Summary as Summary
+from graphcodec.log._records import TimeRange as TimeRange
+from graphcodec.log._records import ToolResult as ToolResult
+from graphcodec.log._records import UnknownRecord as UnknownRecord
+from graphcodec.log._records import User as User
+from graphcodec.log._records import WorkingMemory as WorkingMemory
+from graphcodec.log._records import id_of as id_of
+from graphcodec.log._tools import Args as Args
+from graphcodec.log._tools import ToolDefinition as ToolDefinition
+from graphcodec.log._turns import Answer as Answer
+from graphcodec.log._turns import Turn as Turn
+from graphcodec.log._turns import effective as effective
+from graphcodec.log._turns import orphans as orphans
+from graphcodec.log._usage import ContentLogProb as ContentLogProb
+from graphcodec.log._usage import GenerationMetadata as GenerationMetadata
+from graphcodec.log._usage import LogProbs as LogProbs
+from graphcodec.log._usage import ModelId as ModelId
+from graphcodec.log._usage import RefusalLogProb as RefusalLogProb
+from graphcodec.log._usage import RefusalReason as RefusalReason
+from graphcodec.log._usage import SystemFingerprint as SystemFingerprint
+from graphcodec.log._usage import Timing as Timing
+from graphcodec.log._usage import TokenSnapshot as TokenSnapshot
+from graphcodec.log._usage import TopLogProb as TopLogProb
+from graphcodec.log._usage import UsageCosting as UsageCosting
+from graphcodec.log._usage import UsageReport as UsageReport
+from graphcodec.log._words import CostStatus as CostStatus
+from graphcodec.log._words import Custom as Custom
+from graphcodec.log._words import ExecutionHint as ExecutionHint
+from graphcodec.log._words import GenKind as GenKind
+from graphcodec.log._words import MessageRole as MessageRole
+from graphcodec.log._words import ObservationKind as ObservationKind
+from graphcodec.log._words import StopReason as StopReason
+
+__all__ = [
+    "AgenticError",
+    "Answer",
+    "ArgValue",
+    "Args",
+    "Assistant",
+    "ContentLogProb",
+    "Conversation",
+    "CostStatus",
+    "Custom",
+    "Embedding",
+    "ExecutionHint",
+    "FailedAction",
+    "GenKind",
+    "GenerationMetadata",
+    "ImageContent",
+    "LogProbs",
+    "MemoryFact",
+    "MessageRole",
+    "Messages",
+    "ModelId",
+    "ModelOutput",
+    "Observation",
+    "ObservationEntry",
+    "ObservationKind",
+    "Reflection",
+    "ReflectionEntry",
+    "RefusalLogProb",
+    "RefusalReason",
+    "Retracted",
+    "SessionId",
+    "SessionRecord",
+    "StopReason",
+    "StructuredErrorTrace",
+    "StructuredFrame",
+    "Summary",
+    "SystemFingerprint",
+    "TextContent",
+    "ThinkingContent",
+    "TimeRange",
+    "Timestamp",
+    "Timing",
+    "TokenSnapshot",
+    "ToolCall",
+    "ToolDefinition",
+    "ToolResult",
+    "TopLogProb",
+    "Turn",
+    "UnknownRecord",
+    "UsageCosting",
+    "UsageReport",
+    "User",
+    "UserModelContent",
+    "WorkingMemory",
+    "effective",
+    "from_json",
+    "from_primitives",
+    "id_of",
+    "new_id",
+    "orphans",
+    "to_json",
+    "to_primitives",
+]
+
+# Tracebacks, pickles and docs should show the public path of a name.
+for _name in __all__:
+    if isinstance(globals()[_name], type) or callable(globals()[_name]):
+        globals()[_name].__module__ = __name__
