@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from graphcodec.codec import decode as decode
     from graphcodec.codec import encode as encode
     from graphcodec.codec import encode_text as encode_text
+    from graphcodec.primitives import ArtifactTool as ArtifactTool
     from graphcodec.primitives import Conversation as Conversation
     from graphcodec.primitives import GateRecord as GateRecord
     from graphcodec.primitives import Identity as Identity
@@ -36,9 +37,13 @@ if TYPE_CHECKING:
     from graphcodec.primitives import SpooledArtifact as SpooledArtifact
     from graphcodec.primitives import Thought as Thought
     from graphcodec.primitives import Tokenizable as Tokenizable
+    from graphcodec.primitives import Tool as Tool
     from graphcodec.primitives import ToolCall as ToolCall
+    from graphcodec.primitives import ToolRegistry as ToolRegistry
     from graphcodec.primitives import TrustTier as TrustTier
     from graphcodec.primitives import TurnGate as TurnGate
+    from graphcodec.primitives._tool_runs import ToolEnded as ToolEnded
+    from graphcodec.primitives._tool_runs import ToolStarted as ToolStarted
     from graphcodec.readers import BytesReader as BytesReader
     from graphcodec.readers import BytesStore as BytesStore
     from graphcodec.readers import ByteStore as ByteStore
@@ -63,6 +68,7 @@ _HOMES = {
         "encode_text",
     ),
     "graphcodec.primitives": (
+        "ArtifactTool",
         "Conversation",
         "GateRecord",
         "Identity",
@@ -75,10 +81,13 @@ _HOMES = {
         "SpooledArtifact",
         "Thought",
         "Tokenizable",
+        "Tool",
         "ToolCall",
+        "ToolRegistry",
         "TrustTier",
         "TurnGate",
     ),
+    "graphcodec.primitives._tool_runs": ("ToolEnded", "ToolStarted"),
     "graphcodec.readers": (
         "ByteStore",
         "BytesReader",
@@ -92,6 +101,7 @@ _HOMES = {
 _MODULES = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [
+    "ArtifactTool",
     "ByteStore",
     "BytesReader",
     "BytesStore",
@@ -115,7 +125,11 @@ __all__ = [
     "StreamReader",
     "Thought",
     "Tokenizable",
+    "Tool",
     "ToolCall",
+    "ToolEnded",
+    "ToolRegistry",
+    "ToolStarted",
     "TrustTier",
     "TurnGate",
     "VerifyReport",

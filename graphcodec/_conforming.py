@@ -12,6 +12,8 @@ from graphcodec._slots import (
     SEQUENCES,
     UNTYPED,
     Choice,
+    ClassPlace,
+    HandlerPlace,
     IsObject,
     Member,
     Objects,
@@ -116,6 +118,10 @@ def fits(value: Any, slot: Slot) -> bool:
             return isinstance(value, bases)
         case ReaderPlace():
             return isinstance(value, Reader)
+        case HandlerPlace():
+            return callable(value)
+        case ClassPlace(base=base):
+            return isinstance(value, type) and issubclass(value, base)
         case Sequence(kind=kind):
             return type(value) is kind
         case Row(items=items):

@@ -14,6 +14,7 @@ from graphcodec._conforming import fits
 from graphcodec._document import Document, Sizes, check_limits
 from graphcodec._formats import Format
 from graphcodec._frames import Compression
+from graphcodec._handlers import Handlers
 from graphcodec._hooks import Hooks
 from graphcodec._limits import Limits, exceeded
 from graphcodec._ordering import order_nodes
@@ -46,12 +47,15 @@ _Bound: TypeAlias = Literal["max_bytes", "max_decompressed"]
 class Programs:
     """The compiled functions for one state of the registry and the hooks."""
 
-    def __init__(self, registry: TypeRegistry, hooks: Hooks, *, opaque: bool) -> None:
+    def __init__(
+        self, registry: TypeRegistry, hooks: Hooks, handlers: Handlers, *, opaque: bool
+    ) -> None:
         self.generation = registry.generation
-        self.write = WriteProgram(registry, hooks, "fast")
-        self.write_carefully = WriteProgram(registry, hooks, "careful")
-        self.read = ReadProgram(registry, hooks, "fast", opaque=opaque)
-        self.read_carefully = ReadProgram(registry, hooks, "careful", opaque=opaque)
+        parts = registry, hooks, handlers
+        self.write = WriteProgram(*parts, "fast")
+        self.write_carefully = WriteProgram(*parts, "careful")
+        self.read = ReadProgram(*parts, "fast", opaque=opaque)
+        self.read_carefully = ReadProgram(*parts, "careful", opaque=opaque)
 
 
 class Engine:
@@ -61,6 +65,7 @@ class Engine:
         registry: The classes.
         hooks: What users registered with the converter.
         resolvers: What re-opens handles.
+        handlers: What names of functions stand for.
         limits: What one document may cost.
         references: Whether sharing and cycles are kept.
         opaque: Whether unknown types become `OpaqueNode`.
@@ -72,6 +77,7 @@ class Engine:
         registry: TypeRegistry,
         hooks: Hooks,
         resolvers: Resolvers,
+        handlers: Handlers,
         limits: Limits,
         *,
         references: bool,
@@ -81,6 +87,7 @@ class Engine:
         self.registry = registry
         self.hooks = hooks
         self.resolvers = resolvers
+        self._handlers = handlers
         self._limits = limits
         self._references = references
         self._opaque = opaque
@@ -88,7 +95,7 @@ class Engine:
         self._programs = self._compile()
 
     def _compile(self) -> Programs:
-        return Programs(self.registry, self.hooks, opaque=self._opaque)
+        return Programs(self.registry, self.hooks, self._handlers, opaque=self._opaque)
 
     def _current(self) -> Programs:
         if self._programs.generation != self.registry.generation:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 import enum
-import functools
 import inspect
 import io
 import queue
@@ -16,6 +15,8 @@ import types
 from collections.abc import AsyncIterator, Iterator
 from typing import Final
 
+from graphcodec._callables import kind_of
+from graphcodec._callables import type_name as type_name  # noqa: PLC0414 - sought here
 from graphcodec._paths import with_article
 from graphcodec.errors import (
     GateNotEncodableError,
@@ -117,50 +118,22 @@ def refusal(value: object) -> UnencodableValueError:
     if isinstance(value, type):
         msg = f"the class {type_name(value)} is code, not data"
         return UnencodableValueError(msg, type_name=name, hint="encode its tag as text")
-    if callable(value) and (reason := _handler(value)):
+    if reason := kind_of(value) or _plain_function(value):
         hint = "name the function on both sides and encode the name"
         return HandlerNotEncodableError(reason, type_name=name, hint=hint)
     return _unregistered(value, name)
+
+
+def _plain_function(value: object) -> str:
+    if isinstance(value, types.FunctionType):
+        return f"the function {value.__name__} is code, not data"
+    return ""
 
 
 def _gate(value: object, name: str) -> GateNotEncodableError:
     hint = str(getattr(type(value), "__graphcodec_hint__", ""))
     msg = f"{with_article(name)} is awaited in this process, and nowhere else"
     return GateNotEncodableError(msg, type_name=name, hint=hint)
-
-
-def _handler(value: object) -> str:
-    """Say what kind of function *value* is; nothing if it is none."""
-    match value:
-        case functools.partial():
-            return "a functools.partial holds arguments that have no name"
-        case types.MethodType():
-            owner = type_name(type(value.__self__))
-            return f"the bound method {value.__name__} holds a live {owner}"
-        case (
-            types.BuiltinFunctionType()
-            | types.MethodDescriptorType()
-            | types.WrapperDescriptorType()
-            | types.MethodWrapperType()
-            | types.ClassMethodDescriptorType()
-        ):
-            return f"the native function {value.__name__} has no portable name"
-        case types.FunctionType():
-            return _function(value)
-        case _:
-            # An instance whose class defines __call__ is data first.
-            return ""
-
-
-def _function(value: types.FunctionType) -> str:
-    if value.__name__ == "<lambda>":
-        return "a lambda has no name to find it by"
-    if value.__closure__:
-        names = ", ".join(value.__code__.co_freevars)
-        return f"the function {value.__name__} closes over {names}"
-    if "<locals>" in value.__qualname__:
-        return f"the function {value.__name__} is nested in another one"
-    return f"the function {value.__name__} is code, not data"
 
 
 def unreadable(tag: str, name: str) -> UnencodableValueError:
@@ -203,10 +176,3 @@ def _unregistered(value: object, name: str) -> UnencodableValueError:
         if cls.__module__.partition(".")[0] in sys.stdlib_module_names:
             return UnencodableValueError(msg, type_name=name, hint=_CONVERT)
     return UnencodableValueError(msg, type_name=name, hint=_REGISTER)
-
-
-def type_name(cls: type) -> str:
-    """Return the name of *cls* as its users write it."""
-    if cls.__module__ == "builtins":
-        return cls.__qualname__
-    return f"{cls.__module__}.{cls.__qualname__}"

@@ -16,6 +16,9 @@ Upgrade: TypeAlias = Callable[[FieldMap], FieldMap]
 
 EXTRA = "extra"
 SKIP = "skip"
+HANDLER: Final = "graphcodec-handler"
+"""What the annotation of a field for a function is annotated with."""
+
 IN_DICT: Final = "__graphcodec_unknown__"
 """The key in ``__dict__`` under which an object without a better place keeps extras."""
 

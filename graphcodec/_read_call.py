@@ -465,7 +465,7 @@ class ReadCall:
         if shape is None or not issubclass(shape.cls, enum.Enum):
             if shape is None and type(tag) is str and self.program.opaque:
                 return Kept(wire.copy())
-            raise self._unknown_tag(tag)
+            raise self.unknown_tag(tag)
         match wire:
             case {"name": str(name)} if len(wire) == 2:  # noqa: PLR2004
                 if name in shape.cls.__members__:
@@ -517,7 +517,7 @@ class ReadCall:
         if read is None:
             if self.program.opaque:
                 return self.evolving.opaque(value)
-            raise self._unknown_tag(tag)
+            raise self.unknown_tag(tag)
         shape = self.program.registry.by_tag(tag)
         if known is not None and shape is not None and admits(slot, shape.cls):
             known[tag] = read
@@ -528,7 +528,12 @@ class ReadCall:
             return self.rare.one_of(value, slot, "", soft=False)
         return self.rare.refuse(value, slot)
 
-    def _unknown_tag(self, tag: object) -> UndecodableValueError:
+    def unknown_tag(self, tag: object) -> UndecodableValueError:
+        """Return the error for a tag that no class is registered under.
+
+        Args:
+            tag: What stands where a tag belongs.
+        """
         msg = f"the tag {excerpt(tag)} is unknown to this codec"
         if type(tag) is not str:
             return UndecodableValueError(msg)

@@ -17,6 +17,8 @@ from graphcodec._marks import IN_DICT
 from graphcodec._shapes import Field, Shape
 from graphcodec._slots import (
     Choice,
+    ClassPlace,
+    HandlerPlace,
     Member,
     Objects,
     OneOf,
@@ -31,6 +33,7 @@ from graphcodec._slots import (
 from graphcodec._source import Build, Namespace
 
 if TYPE_CHECKING:
+    from graphcodec._handlers import Handlers
     from graphcodec._hooks import Hooks
     from graphcodec._registry import TypeRegistry
 
@@ -59,15 +62,23 @@ class ReadProgram:
     Args:
         registry: The classes that are read.
         hooks: What users registered with the converter.
+        handlers: What names of functions stand for.
         build: Whether to keep a path.
         opaque: Whether unknown types become `OpaqueNode`.
     """
 
     def __init__(
-        self, registry: TypeRegistry, hooks: Hooks, build: Build, *, opaque: bool
+        self,
+        registry: TypeRegistry,
+        hooks: Hooks,
+        handlers: Handlers,
+        build: Build,
+        *,
+        opaque: bool,
     ) -> None:
         self.registry = registry
         self.hooks = hooks
+        self.handlers = handlers
         self.careful = build == "careful"
         self.opaque = opaque
         self.by_tag: dict[str, Read] = {}
@@ -175,6 +186,10 @@ class _Expressions:
                 return self._objects(slot, source, v, place)
             case ReaderPlace():
                 return f"r.rare.reader({source}, {self._family!r})"
+            case HandlerPlace():
+                return f"r.rare.handler({source})"
+            case ClassPlace():
+                return f"r.rare.class_of({source}, {place})"
             case Sequence(kind=kind) if kind is tuple or (
                 kind is list and not self._soft
             ):

@@ -29,7 +29,9 @@ from graphcodec._pieces import (
     short,
     split_pairs,
 )
+from graphcodec._read_program import OpaqueOwner
 from graphcodec._slots import (
+    ClassPlace,
     Member,
     Objects,
     OneOf,
@@ -174,6 +176,36 @@ class RareSlots:
             if type(tag) is str and type(locator) is dict:
                 return self._resolve(tag, locator, family)
         return malformed("a reader belongs here", value)
+
+    def handler(self, value: Any) -> object:
+        """Return the function that is bound to a name; nothing is looked up elsewhere.
+
+        Args:
+            value: The piece of wire.
+        """
+        if self._call.settling and callable(value):
+            return value
+        return self._call.program.handlers.read(value)
+
+    def class_of(self, value: Any, slot: ClassPlace) -> type:
+        """Return the class that is registered under a tag.
+
+        Args:
+            value: The piece of wire.
+            slot: Where it stands.
+        """
+        if self._call.settling and isinstance(value, type):
+            return value
+        shape = None
+        if type(value) is str:
+            shape = self._call.program.registry.by_tag(value)
+            if shape is None and self._call.program.opaque:
+                raise OpaqueOwner
+            if shape is None:
+                raise self._call.unknown_tag(value)
+        if shape is None or not issubclass(shape.cls, slot.base):
+            malformed(f"the tag of {describe(slot)} belongs here", value)
+        return shape.cls
 
     def _resolve(self, tag: str, locator: Wire, family: str) -> Reader:
         own, colon, scheme = tag.partition(":")

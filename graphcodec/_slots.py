@@ -26,6 +26,7 @@ from uuid import UUID
 
 from attrs import frozen
 
+from graphcodec._marks import HANDLER
 from graphcodec._paths import with_article
 from graphcodec._values import LEAST_INT, MOST_INT, write_text
 from graphcodec.readers._contracts import Reader
@@ -108,6 +109,22 @@ class ReaderPlace:
 
 
 @frozen
+class HandlerPlace:
+    """A place for a function, which is written by its name."""
+
+
+@frozen
+class ClassPlace:
+    """A place for a registered class itself, which is written as its tag.
+
+    Attributes:
+        base: What the class is, or derives from.
+    """
+
+    base: type
+
+
+@frozen
 class Sequence:
     """A place for a list, tuple, set, frozenset or deque of one kind of item."""
 
@@ -150,6 +167,8 @@ Slot: TypeAlias = (
     | Choice
     | Objects
     | ReaderPlace
+    | HandlerPlace
+    | ClassPlace
     | Sequence
     | Row
     | Table
@@ -185,6 +204,8 @@ def slot_of(annotation: object, is_object: IsObject) -> Slot:
         return slot_of(annotation.__value__, is_object)  # type: ignore[attr-defined]
     origin = typing.get_origin(annotation)
     args = typing.get_args(annotation)
+    if origin is Annotated and HANDLER in args[1:]:
+        return HandlerPlace()
     if origin in (Annotated, typing.Final, typing.ClassVar, typing.Required):
         return slot_of(args[0], is_object)
     if origin is Literal:
@@ -193,6 +214,9 @@ def slot_of(annotation: object, is_object: IsObject) -> Slot:
         return _union([slot_of(arg, is_object) for arg in args])
     if origin in SEQUENCES or origin is dict:
         return _container(origin, args, is_object)
+    if origin is type and isinstance(args[0], type):
+        kept = _class(args[0], is_object)
+        return ClassPlace(args[0]) if isinstance(kept, Objects) else UNTYPED
     cls = annotation if origin is None else origin
     return _class(cls, is_object) if isinstance(cls, type) else UNTYPED
 
@@ -281,7 +305,7 @@ def height(slot: Slot) -> int:
             return 2
         case Objects():
             return 1 + _LEAF_HEIGHT
-        case ReaderPlace():
+        case ReaderPlace() | ClassPlace():
             return 1
         case Sequence(item=item):
             return 1 + height(item)
@@ -306,6 +330,10 @@ def describe(slot: Slot) -> str:
             return f"one of {', '.join(map(repr, values))}"
         case Objects(bases=bases):
             return " or ".join(base.__name__ for base in bases)
+        case HandlerPlace():
+            return "a handler"
+        case ClassPlace(base=base):
+            return f"the class {base.__name__} or a subclass of it"
         case Sequence(kind=kind, item=item):
             return f"{with_article(kind.__name__)} of {describe(item)}"
         case Row(items=items):

@@ -19,6 +19,8 @@ from graphcodec._shapes import Field, Shape
 from graphcodec._slots import (
     UNTYPED,
     Choice,
+    ClassPlace,
+    HandlerPlace,
     Member,
     Objects,
     OneOf,
@@ -44,6 +46,7 @@ from graphcodec._values import (
 )
 
 if TYPE_CHECKING:
+    from graphcodec._handlers import Handlers
     from graphcodec._hooks import Hooks
     from graphcodec._registry import TypeRegistry
     from graphcodec._write_call import WriteCall
@@ -54,9 +57,12 @@ Write: TypeAlias = "Callable[[Any, WriteCall, int], Wire]"
 class WriteProgram:
     """The compiled functions of one build, for the classes met so far."""
 
-    def __init__(self, registry: TypeRegistry, hooks: Hooks, build: Build) -> None:
+    def __init__(
+        self, registry: TypeRegistry, hooks: Hooks, handlers: Handlers, build: Build
+    ) -> None:
         self.registry = registry
         self.hooks = hooks
+        self.handlers = handlers
         self.careful = build == "careful"
         self.writers: dict[type, Write] = {}
         self._names: dict[type, str] = {}
@@ -208,6 +214,10 @@ class _Expressions:
                 return self._objects(slot, source, v, level)
             case ReaderPlace():
                 return f"w.reader({source}, {self._family!r}, {level})"
+            case HandlerPlace():
+                return f"w.rare.handler({source})"
+            case ClassPlace():
+                return f"w.rare.class_tag({source}, {self._name(slot, 'slot')})"
             case Sequence(kind=kind) if kind is not deque:
                 return self._sequence(slot, source, v, deeper)
             case OneOf():

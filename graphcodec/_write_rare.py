@@ -12,7 +12,7 @@ from graphcodec._document import check_collisions
 from graphcodec._live import refusal, type_name
 from graphcodec._paths import Step, excerpt, with_article
 from graphcodec._plain import is_bare_key, is_text
-from graphcodec._slots import Row, Scalar, Sequence, Slot, Table, describe
+from graphcodec._slots import ClassPlace, Row, Scalar, Sequence, Slot, Table, describe
 from graphcodec._values import Wire
 from graphcodec.errors import UnencodableValueError
 
@@ -49,6 +49,22 @@ class RareWriter:
             hint = "the annotation must name exactly what the field holds"
             error = UnencodableValueError(msg, type_name=name, hint=hint)
         raise error
+
+    def handler(self, value: Any) -> object:
+        """Return what stands for a function: its name."""
+        return self._call.program.handlers.write(value)
+
+    def class_tag(self, value: Any, slot: ClassPlace) -> str:
+        """Return the tag of a class."""
+        if not (isinstance(value, type) and issubclass(value, slot.base)):
+            self.refuse(value, slot)
+        shape = self._call.program.registry.shape(value)
+        if shape is None:
+            name = type_name(value)
+            msg = f"the class {name} has no tag"
+            hint = "mark it with @encodable, or give it to Codec(types=...)"
+            raise UnencodableValueError(msg, type_name=name, hint=hint)
+        return shape.mark.tag
 
     def typed(self, value: Any, slot: Slot, family: str, level: int) -> object:
         """Return the wire form of a tuple of fixed length, a dict or a deque."""

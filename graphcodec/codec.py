@@ -21,6 +21,7 @@ from graphcodec._conforming import mismatch
 from graphcodec._engine import Engine
 from graphcodec._formats import Format
 from graphcodec._frames import Compression, check_compression
+from graphcodec._handlers import Handlers, as_handlers
 from graphcodec._hooks import CodecConverter, Hooks, install
 from graphcodec._limits import Limits
 from graphcodec._live import type_name
@@ -46,6 +47,7 @@ class _Options:
 
     types: Mapping[str, type] | tuple[type, ...] = ()
     resolvers: tuple[Resolver, ...] = ()
+    handlers: Handlers = attrs.field(factory=Handlers)
     limits: Limits = attrs.field(factory=Limits)
     unknown_types: str = "raise"
     unknown_fields: str = "keep"
@@ -75,6 +77,8 @@ class Codec:
             that gives tags to classes one does not own.
         resolvers: What re-opens handles, asked in this order. Where one of them takes a
             tag, the built-in one is not asked.
+        handlers: The functions of tools, by name. A function is written as the name it
+            has here, else as ``module:qualname``; only what stands here is ever read.
         limits: What one document may cost.
         unknown_types: What to do with a tag that no class is registered under:
             ``raise``, or ``keep`` it as an `OpaqueNode`.
@@ -99,6 +103,7 @@ class Codec:
         *,
         types: Types = (),
         resolvers: Iterable[Resolver] = (),
+        handlers: Mapping[str, Callable[..., object]] | None = None,
         limits: Limits | None = None,
         unknown_types: Literal["raise", "keep"] = "raise",
         unknown_fields: Literal["keep", "ignore", "raise"] = "keep",
@@ -111,6 +116,7 @@ class Codec:
         self._options = options = _Options(
             types=_frozen_types(types),
             resolvers=_listed(resolvers, "resolvers"),
+            handlers=as_handlers(handlers),
             limits=Limits() if limits is None else limits,
             unknown_types=unknown_types,
             unknown_fields=unknown_fields,
@@ -131,6 +137,7 @@ class Codec:
             self._registry,
             Hooks(self._converter),
             Resolvers(options.resolvers, builtin=builtin_resolvers),
+            options.handlers,
             options.limits,
             references=references == "objects",
             opaque=unknown_types == "keep",
@@ -158,7 +165,8 @@ class Codec:
 
         Raises:
             UnencodableValueError: If something in it has no wire form; says what,
-                where, and what to do instead.
+                where, and what to do instead. `HandlerNotEncodableError` if it is the
+                handler of a tool.
             CyclicGraphError: If it has a cycle that nothing could rebuild.
             LimitExceededError: If it breaks a limit of this codec.
             InvalidValueError: If the fields of a class in it can't be read.
@@ -195,6 +203,7 @@ class Codec:
             UndecodableValueError: If it is no document, or does not hold what it
                 should; says where.
             VersionError: If an object was written by a newer version of its class.
+            NoHandlerError: If nobody bound the handler of a tool in it.
             NoReaderResolverError: If nobody can re-open a handle in it.
             LimitExceededError: If it breaks a limit of this codec.
         """

@@ -14,10 +14,14 @@ from graphcodec.primitives._retrieval import Memory as Memory
 from graphcodec.primitives._retrieval import Retrievable as Retrievable
 from graphcodec.primitives._tokenizable import Tokenizable as Tokenizable
 from graphcodec.primitives._tool_call import ToolCall as ToolCall
+from graphcodec.primitives._tool_registry import ToolRegistry as ToolRegistry
+from graphcodec.primitives._tools import ArtifactTool as ArtifactTool
+from graphcodec.primitives._tools import Tool as Tool
 from graphcodec.primitives._trust import ModalityHazard as ModalityHazard
 from graphcodec.primitives._trust import TrustTier as TrustTier
 
 __all__ = [
+    "ArtifactTool",
     "Conversation",
     "GateRecord",
     "Identity",
@@ -31,7 +35,9 @@ __all__ = [
     "SpooledArtifact",
     "Thought",
     "Tokenizable",
+    "Tool",
     "ToolCall",
+    "ToolRegistry",
     "TrustTier",
     "TurnGate",
 ]

@@ -262,10 +262,25 @@ class _Writer:
             return _Test("type(v) is dict", "a dict with str keys")
         if get_origin(arm) is Callable:
             return _Test("callable(v)", "a callable")
+        if get_origin(arm) in (list, set):
+            # What is in it, the class looks at itself.
+            kind = cast("type", get_origin(arm)).__name__
+            return _Test(f"type(v) is {kind}", f"a {kind}")
+        if get_origin(arm) is type:
+            return self.subclass_test(get_args(arm)[0])
         if not isinstance(arm, type):
             msg = f"{self.cls.__name__}: no test for {arm!r}"
             raise TypeError(msg)
         return _scalar_test(arm, rules) or self.class_test(arm, rules)
+
+    def subclass_test(self, base: type) -> _Test:
+        """Return the test for a class."""
+        name = base.__name__
+        self.names[name] = base
+        return _Test(
+            f"isinstance(v, type) and issubclass(v, {name})",
+            f"the class {name} or a subclass of it",
+        )
 
     def class_test(self, arm: type, rules: Mapping[str, object]) -> _Test:
         """Return the test for an instance of a class."""

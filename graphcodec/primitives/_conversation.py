@@ -13,6 +13,7 @@ from graphcodec.primitives._registry import Registry
 from graphcodec.primitives._retrieval import Memory, Retrievable
 from graphcodec.primitives._tokenizable import Tokenizable, to_texts
 from graphcodec.primitives._tool_call import ToolCall
+from graphcodec.primitives._tool_registry import ToolRegistry
 
 __all__ = ["Conversation"]
 
@@ -37,6 +38,7 @@ class Conversation(Primitive):
         items: What happened, in order.
         instructions: What the developer says to the model.
         memories: What the model is reminded of.
+        tools: What the model may ask for; None if that is not known.
         stash: What else belongs to it.
     """
 
@@ -48,6 +50,9 @@ class Conversation(Primitive):
     )
     instructions: tuple[Tokenizable, ...] = field(default=(), converter=to_texts)
     memories: tuple[Memory, ...] = field(default=(), converter=_to_memories)
+    tools: ToolRegistry | None = field(
+        default=None, metadata=hinted("wrap them: ToolRegistry(tools)")
+    )
     stash: Registry = field(
         factory=Registry, metadata=hinted("wrap it: Registry(mapping)")
     )

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     import regex
 
-__all__ = ["grep"]
+__all__ = ["compiled", "grep"]
 
 LONGEST_PATTERN: Final = 1000
 """How many characters a pattern may have."""
@@ -320,6 +320,19 @@ def _stranger(pattern: str, flags: str, budget: _Budget) -> Matcher:
         return _Stranger(compiled, budget)
     bits = "im" if "i" in flags else "m"
     return _BlockStranger(compiled, budget, _compiled(rewritten, bits))
+
+
+def compiled(pattern: str) -> regex.Pattern[str]:
+    """Return a stranger's pattern, compiled within bounds by an engine with a timeout.
+
+    Args:
+        pattern: A regular expression.
+
+    Raises:
+        InvalidValueError: If it is none, is too long or repeats too often.
+    """
+    _check_size(pattern)
+    return _compiled(pattern, "")
 
 
 def _check_size(pattern: str) -> None:

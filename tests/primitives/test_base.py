@@ -357,7 +357,7 @@ import sys, graphcodec.primitives
 roots = {name.partition(".")[0] for name in sys.modules}
 unwanted = roots & {"cattrs", "msgspec", "fsspec", "httpx", "tiktoken", "regex"}
 codec = {name for name in sys.modules if name.startswith("graphcodec.")}
-codec -= {"graphcodec.errors"}
+codec -= {"graphcodec.errors", "graphcodec._callables", "graphcodec._paths"}
 codec = {n for n in codec if n.split(".")[1] not in ("primitives", "readers")}
 print("attrs" in roots, sorted(unwanted), sorted(codec))
 """

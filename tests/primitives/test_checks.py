@@ -262,9 +262,9 @@ def test_annotation_without_a_test_is_found_at_once() -> None:
 
     @define
     class Odd:
-        wanted: list[int]
+        wanted: frozenset[int]
 
-    with pytest.raises(TypeError, match=r"Odd: no test for list\[int\]"):
+    with pytest.raises(TypeError, match=r"Odd: no test for frozenset\[int\]"):
         checked(Odd)
 
 
