@@ -1,11 +1,14 @@
 """The functions behind tools: written by name, read from what the user bound."""
 
+# pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false
+# What a user gives, and a parsed document, is Any until it was looked at.
+
 from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Iterator, Mapping
 from types import FunctionType, MethodType
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias
 
 from graphcodec._callables import MAIN, name_of, type_name, why_nameless
 from graphcodec._paths import excerpt
@@ -36,23 +39,28 @@ class Handlers(Mapping[str, Handler]):
         for name, function in self._functions.items():
             self._names.setdefault(_identity(function), name)
 
-    def write(self, handler: Any) -> object:
+    def write(self, handler: Any, *, closed: bool) -> object:
         """Return what a document says of a handler: its name.
 
         Args:
             handler: The function.
+            closed: Whether only what can be read here may be written.
 
         Raises:
-            HandlerNotEncodableError: If it has no name that others could bind.
+            HandlerNotEncodableError: If it has no name that others could bind, or that
+                is bound here if it must be.
         """
         name = self._names.get(_identity(handler))
         if name is not None:
             return name
-        if type(handler) is FunctionType and handler.__module__ not in MAIN:
-            name = name_of(handler)
-            if name is not None:
-                return name
-        raise nameless(handler)
+        if type(handler) is not FunctionType or handler.__module__ in MAIN:
+            raise nameless(handler)
+        if (name := name_of(handler)) is None:
+            raise nameless(handler)
+        if closed and self._functions.get(name) is not handler:
+            msg = f"the handler {name} is not bound here, so it can't be read back"
+            raise HandlerNotEncodableError(msg, hint=_BIND.format(excerpt(name)))
+        return name
 
     def read(self, wire: Any) -> Handler:
         """Return the function that stands here under a name, and look nowhere else.
@@ -126,12 +134,12 @@ def _identity(function: object) -> object:
     return id(function)
 
 
-def _checked(functions: object) -> dict[str, Handler]:
+def _checked(functions: Any) -> dict[str, Handler]:
     if not isinstance(functions, Mapping):
         name = type_name(type(functions))
         msg = f"handlers must be a mapping from names to functions, not {name}"
         raise InvalidValueError(msg, hint="such as handlers={'search': search}")
-    given = cast("Mapping[Any, Any]", functions)
+    given: dict[Any, Any] = dict(functions)
     for name, function in given.items():
         if type(name) is not str or not name:
             msg = f"the name of a handler must be a non-empty str, not {excerpt(name)}"
@@ -140,7 +148,7 @@ def _checked(functions: object) -> dict[str, Handler]:
             kind = type_name(type(function))
             msg = f"the handler {excerpt(name)} can't be called: it is a {kind}"
             raise InvalidValueError(msg, type_name=kind)
-    return dict(given)
+    return given
 
 
 def _require_pickles(name: str, function: Handler) -> None:

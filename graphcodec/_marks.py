@@ -18,6 +18,8 @@ EXTRA = "extra"
 SKIP = "skip"
 HANDLER: Final = "graphcodec-handler"
 """What the annotation of a field for a function is annotated with."""
+JSON: Final = "graphcodec-json"
+"""What that of a field for JSON of another format is annotated with."""
 
 IN_DICT: Final = "__graphcodec_unknown__"
 """The key in ``__dict__`` under which an object without a better place keeps extras."""

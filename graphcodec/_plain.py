@@ -38,7 +38,13 @@ def levels(value: object) -> int:
     return 0
 
 
-def plain(value: Any, room: int, seen: set[int] | None, careful: bool) -> Any:  # noqa: PLR0912
+def plain(  # noqa: PLR0912
+    value: Any,
+    room: int,
+    seen: set[int] | None,
+    careful: bool,
+    dollars: bool = False,
+) -> Any:
     """Return a copy of a list or dict that JSON holds as it is, or `NOT_PLAIN`.
 
     A copy, because another thread may change the original before it is formatted, and
@@ -50,6 +56,7 @@ def plain(value: Any, room: int, seen: set[int] | None, careful: bool) -> Any:  
         room: How many levels it may have.
         seen: The ids of the containers met in this slot; None at the outermost one.
         careful: Whether to look for lone surrogates.
+        dollars: Whether keys may begin with one.
     """
     if room <= 0:
         return NOT_PLAIN
@@ -61,7 +68,7 @@ def plain(value: Any, room: int, seen: set[int] | None, careful: bool) -> Any:  
         return out
     for key, item in out.items() if is_map else enumerate(out):
         if is_map:
-            if type(key) is not str or ("$" in key and key[0] == "$"):
+            if type(key) is not str or ("$" in key and key[0] == "$" and not dollars):
                 return NOT_PLAIN
             if careful and not is_text(key):
                 return NOT_PLAIN
@@ -80,7 +87,7 @@ def plain(value: Any, room: int, seen: set[int] | None, careful: bool) -> Any:  
             seen.add(id(item))
             copy = item.copy() if kind is list and room > 1 and not careful else None
             if copy is None or not FLAT.issuperset(map(type, copy)):
-                copy = plain(item, room - 1, seen, careful)
+                copy = plain(item, room - 1, seen, careful, dollars)
             if copy is NOT_PLAIN:
                 return NOT_PLAIN
             out[key] = copy

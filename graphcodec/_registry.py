@@ -34,13 +34,15 @@ class TypeRegistry:
 
     Attributes:
         generation: Counts the changes: functions compiled before one are old.
+        closed: Whether only what can be read may be written.
     """
 
     generation: int
+    closed: bool
 
     def __init__(self, *, closed: bool = False) -> None:
         self.generation = 0
-        self._closed = closed
+        self.closed = closed
         self._tags: dict[str, type] = {}
         self._marks: dict[type, Mark] = {}
         self._functions: dict[type, tuple[Callable[[Any], object], ...]] = {}
@@ -191,7 +193,7 @@ class TypeRegistry:
         Args:
             cls: The class.
         """
-        if not self._closed or cls in self._marks:
+        if not self.closed or cls in self._marks:
             return True
         mark = mark_of(cls)
         return mark is not None and self._class_of(mark.tag) is cls
@@ -202,7 +204,7 @@ class TypeRegistry:
         Args:
             tag: The tag.
         """
-        return not self._closed or self._class_of(tag) is not None
+        return not self.closed or self._class_of(tag) is not None
 
     def hashed_by_identity(self) -> frozenset[str]:
         """Return the tags of the classes that hash by an id, whatever they hold."""

@@ -26,7 +26,7 @@ from uuid import UUID
 
 from attrs import frozen
 
-from graphcodec._marks import HANDLER
+from graphcodec._marks import HANDLER, JSON
 from graphcodec._paths import with_article
 from graphcodec._values import LEAST_INT, MOST_INT, write_text
 from graphcodec.readers._contracts import Reader
@@ -56,7 +56,14 @@ SEQUENCES: Final[tuple[type, ...]] = (list, tuple, set, frozenset, deque)
 
 @frozen
 class Untyped:
-    """A place for any value that the codec can carry."""
+    """A place for any value that the codec can carry.
+
+    Attributes:
+        dollars: Whether it is data of another format, in which a ``$`` means something
+            else: dicts stand as they are, whatever their keys begin with.
+    """
+
+    dollars: bool = False
 
 
 @frozen
@@ -206,6 +213,8 @@ def slot_of(annotation: object, is_object: IsObject) -> Slot:
     args = typing.get_args(annotation)
     if origin is Annotated and HANDLER in args[1:]:
         return HandlerPlace()
+    if origin is Annotated and JSON in args[1:]:
+        return Untyped(dollars=True)
     if origin in (Annotated, typing.Final, typing.ClassVar, typing.Required):
         return slot_of(args[0], is_object)
     if origin is Literal:

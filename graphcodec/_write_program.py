@@ -197,8 +197,8 @@ class _Expressions:
         """
         level = f"level + {deeper}"
         match slot:
-            case Untyped():
-                return self._untyped(source, v, level)
+            case Untyped(dollars=dollars):
+                return self._untyped(source, v, level, dollars=dollars)
             case Scalar(cls=cls):
                 return self._scalar(cls, source, v, slot, level)
             case Member():
@@ -226,7 +226,9 @@ class _Expressions:
                 place = self._name(slot, "slot")
                 return f"w.rare.typed({source}, {place}, {self._family!r}, {level})"
 
-    def _untyped(self, source: str, v: str, level: str) -> str:
+    def _untyped(self, source: str, v: str, level: str, *, dollars: bool) -> str:
+        if dollars:
+            return f"w.rare.json({source}, {level})"
         if self._careful:
             return f"w.untyped({source}, {level})"
         # Written out: most untyped values are text or an empty stash.

@@ -9,9 +9,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from graphcodec._document import check_collisions
-from graphcodec._live import refusal, type_name
+from graphcodec._limits import NESTING
+from graphcodec._live import refusal, type_name, unreadable
 from graphcodec._paths import Step, excerpt, with_article
-from graphcodec._plain import is_bare_key, is_text
+from graphcodec._plain import NOT_PLAIN, is_bare_key, is_text, plain
 from graphcodec._slots import ClassPlace, Row, Scalar, Sequence, Slot, Table, describe
 from graphcodec._values import Wire
 from graphcodec.errors import UnencodableValueError
@@ -50,20 +51,32 @@ class RareWriter:
             error = UnencodableValueError(msg, type_name=name, hint=hint)
         raise error
 
+    def json(self, value: Any, level: int) -> object:
+        """Return a mapping of another format, in which a ``$`` means nothing to us."""
+        if type(value) is dict and "$any" not in value:
+            room, careful = NESTING - level + 1, self._call.careful
+            same = plain(value, room, None, careful, dollars=True)
+            if same is not NOT_PLAIN:
+                return same
+        return self._call.untyped(value, level)
+
     def handler(self, value: Any) -> object:
         """Return what stands for a function: its name."""
-        return self._call.program.handlers.write(value)
+        program = self._call.program
+        return program.handlers.write(value, closed=program.registry.closed)
 
     def class_tag(self, value: Any, slot: ClassPlace) -> str:
         """Return the tag of a class."""
         if not (isinstance(value, type) and issubclass(value, slot.base)):
             self.refuse(value, slot)
-        shape = self._call.program.registry.shape(value)
+        registry = self._call.program.registry
+        shape, name = registry.shape(value), type_name(value)
         if shape is None:
-            name = type_name(value)
             msg = f"the class {name} has no tag"
             hint = "mark it with @encodable, or give it to Codec(types=...)"
             raise UnencodableValueError(msg, type_name=name, hint=hint)
+        if not registry.may_write(value):
+            raise unreadable(shape.mark.tag, name)
         return shape.mark.tag
 
     def typed(self, value: Any, slot: Slot, family: str, level: int) -> object:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from graphcodec._strategies._values import Value, fixed_offsets, named, texts, values
 from graphcodec.primitives import (
+    ArtifactTool,
     Conversation,
     GateRecord,
     Identity,
@@ -23,7 +24,9 @@ from graphcodec.primitives import (
     SpooledArtifact,
     Thought,
     Tokenizable,
+    Tool,
     ToolCall,
+    ToolRegistry,
     TrustTier,
 )
 from graphcodec.readers import BytesReader, Reader
@@ -271,6 +274,42 @@ def gate_records() -> SearchStrategy[GateRecord]:
 
 
 @named
+def tools() -> SearchStrategy[Tool]:
+    """Return a strategy for definitions of tools, which any codec can read."""
+    build = partial(
+        st.builds,
+        name=names(),
+        description=names(),
+        input_schema=st.dictionaries(texts(), values(), max_size=2).map(
+            lambda schema: {**schema, "type": "object"}
+        ),
+        handler=st.none(),
+        meta=registries(),
+        ephemeral=st.booleans(),
+        trusted=st.booleans(),
+        on_collision=st.sampled_from(("throw", "replace", "keep")),
+    )
+    artifact = st.none() | st.just(SpooledArtifact)
+    return st.one_of(build(Tool, artifact=artifact), build(ArtifactTool))
+
+
+@named
+def tool_registries() -> SearchStrategy[ToolRegistry]:
+    """Return a strategy for registries of a few tools, some of them hidden."""
+    few = st.lists(tools(), max_size=2, unique_by=lambda tool: tool.name)
+    return few.flatmap(
+        lambda given: st.builds(
+            ToolRegistry,
+            st.just(given),
+            hidden=st.sets(
+                names() | st.sampled_from([tool.name for tool in given] or ["x"]),
+                max_size=2,
+            ),
+        )
+    )
+
+
+@named
 def conversations() -> SearchStrategy[Conversation]:
     """Return a strategy for short conversations of anything."""
     items = st.one_of(messages(), tool_calls(), thoughts(), retrievables())
@@ -280,6 +319,7 @@ def conversations() -> SearchStrategy[Conversation]:
         items=st.lists(items, max_size=2),
         instructions=st.lists(tokenizables(), max_size=2),
         memories=st.lists(memories(), max_size=1),
+        tools=st.none() | tool_registries(),
         stash=registries(),
     )
 
@@ -300,5 +340,7 @@ def primitives() -> SearchStrategy[object]:
         memories(),
         retrievables(),
         gate_records(),
+        tools(),
+        tool_registries(),
         conversations(),
     )

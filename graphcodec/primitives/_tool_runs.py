@@ -254,14 +254,17 @@ def to_results(
         return (artifact or SpooledArtifact)(BytesReader(bytes(value)))
     if isinstance(value, (Tokenizable, SpooledArtifact, Media)):
         return value
+    several = _several(value)
+    for kind in (Media, SpooledArtifact):
+        if several and all(isinstance(each, kind) for each in several):
+            return cast("tuple[Media, ...]", several)
+    raise _no_result(value, tool, "text, bytes, a Media or a list of Media")
+
+
+def _several(value: object) -> tuple[object, ...]:
     if is_list(value) or type(value) is tuple:
-        several = tuple(cast("list[object]", value))
-        for kind in (Media, SpooledArtifact):
-            if several and all(isinstance(each, kind) for each in several):
-                return cast("tuple[Media, ...]", several)
-    raise _no_result(
-        cast("object", value), tool, "text, bytes, a Media or a list of Media"
-    )
+        return tuple(cast("list[object]", value))
+    return ()
 
 
 def text_results(value: object, tool: str) -> Tokenizable:

@@ -71,7 +71,7 @@ class Tool(Primitive):
 
     name: str
     description: str
-    input_schema: Mapping[str, object] = field(
+    input_schema: Annotated[Mapping[str, object], "graphcodec-json"] = field(
         metadata=hinted("such as {'type': 'object', 'properties': {}}")
     )
     handler: Annotated[Callable[..., object], "graphcodec-handler"] | None = field(
@@ -212,12 +212,11 @@ class Tool(Primitive):
 
     def _call_id(self, args: object) -> str:
         if not is_dict(args):
+            text = isinstance(args, str)
             raise ToolArgsError(
                 f"the arguments of a tool must be a dict, not {excerpt(args)}",
                 path="$",
-                hint="parse them first: json.loads(text)"
-                if isinstance(args, str)
-                else "",
+                hint="parse them first: json.loads(text)" if text else "",
                 type_name="Tool",
             )
         try:

@@ -13,6 +13,7 @@ from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from graphcodec import (
+    ArtifactTool,
     BytesReader,
     Conversation,
     GateRecord,
@@ -27,7 +28,9 @@ from graphcodec import (
     SpooledArtifact,
     Thought,
     Tokenizable,
+    Tool,
     ToolCall,
+    ToolRegistry,
     TrustTier,
 )
 from graphcodec.primitives import MediaStash
@@ -51,6 +54,8 @@ from tests.wire_corpus.classes import (
     Scalars,
     Shape,
     Size,
+    first_lines,
+    look_at,
 )
 
 Builder = Callable[[], object]
@@ -67,6 +72,9 @@ class Moments(TypedDict):
 WRITTEN: Final[dict[str, Builder]] = {}
 """What is written as it stands in its files, by their name."""
 
+OUTGROWN: Final[set[str]] = set()
+"""Those of them whose class has more fields today, which are written with them."""
+
 READ: Final[dict[str, tuple[str, Builder]]] = {}
 """What is read, but written in another way: the text of a JSON document, the value."""
 
@@ -79,6 +87,12 @@ def written(build: B) -> B:
     """Add a value that today's codec writes as it stands in the files."""
     WRITTEN[build.__name__] = build
     return build
+
+
+def outgrown(build: B) -> B:
+    """Add a value of a class that had fewer fields when its files were made."""
+    OUTGROWN.add(build.__name__)
+    return written(build)
 
 
 def read(root: str, *, nodes: str = "") -> Callable[[B], B]:
@@ -678,7 +692,7 @@ def gate_record() -> object:
     )
 
 
-@written
+@outgrown
 def conversation() -> object:
     """One of everything, with an identity and a media that are shared."""
     ada = Identity(identifier="u-42", representation="Ada")
@@ -714,6 +728,34 @@ def conversation() -> object:
             Memory(id="y-1", content="Likes tea.", confidence=1, importance=0, **common)
         ],
         stash=Registry({"model": "example"}),
+    )
+
+
+@written
+def conversation_with_tools() -> object:
+    """Tools of both classes, one without handler, one hidden, and one early name."""
+    look = Tool(
+        "look",
+        "Looks at a media.",
+        {
+            "type": "object",
+            "properties": {"media": {"type": "string", "pattern": "^media-"}},
+            "required": ["media"],
+        },
+        look_at,
+        artifact=SpooledArtifact,
+        meta=Registry({"cost": 2}),
+        trusted=True,
+        on_collision="keep",
+    )
+    head = ArtifactTool(
+        "artifact_head", "First lines.", {"type": "object"}, first_lines, ephemeral=True
+    )
+    known = Tool("known", "Is run elsewhere.", {"type": "object", "$defs": {}}, None)
+    return Conversation(
+        id="talk-2",
+        items=[],
+        tools=ToolRegistry([look, head, known], hidden=["known", "not_yet"]),
     )
 
 

@@ -215,6 +215,16 @@ class Money:
         return hash(self.cents)
 
 
+def look_at(args: Mapping[str, str]) -> str:
+    """Say which media was looked at; bound by a name of its own."""
+    return args["media"]
+
+
+def first_lines(args: Mapping[str, str]) -> str:
+    """Give the first lines; bound by its module and name."""
+    return args["text"]
+
+
 CODEC = Codec(
     types=[
         Box,
@@ -233,5 +243,10 @@ CODEC = Codec(
         Scalars,
     ],
     resolvers=[FsspecResolver({"media": "memory://corpus"})],
+    handlers={
+        "look": look_at,
+        # What a function is called that is bound nowhere where it is written.
+        "tests.wire_corpus.classes:first_lines": first_lines,
+    },
     unknown_types="keep",
 )

@@ -14,7 +14,7 @@ from graphcodec._frames import names, opened, parse
 from graphcodec._limits import NESTING
 from graphcodec._values import MARKERS
 from graphcodec.testing import same_graph
-from tests.wire_corpus.builders import READ, WRITTEN
+from tests.wire_corpus.builders import OUTGROWN, READ, WRITTEN
 from tests.wire_corpus.classes import CODEC
 from tests.wire_corpus.corpus import DOCUMENTS, FORMATS, FRAMED, Format, written_now
 
@@ -80,7 +80,7 @@ def test_decodes_to_what_was_written(name: str, format_: Format) -> None:
 
 
 @pytest.mark.parametrize("format_", FORMATS)
-@pytest.mark.parametrize("name", HERE)
+@pytest.mark.parametrize("name", [name for name in HERE if name not in OUTGROWN])
 def test_is_written_like_that_today(name: str, format_: Format) -> None:
     """What is written for the value has not changed by a byte."""
     data = (DOCUMENTS / f"{name}.{format_}").read_bytes()
