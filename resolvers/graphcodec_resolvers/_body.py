@@ -12,16 +12,15 @@ from graphcodec.errors import (
     HandleNotFoundError,
     ResolverDeniedError,
 )
-from graphcodec_resolvers._fetch import BROKEN, Budget, Fetcher, translated
+from graphcodec_resolvers._budget import BROKEN, Budget, translated
 from graphcodec_resolvers._pins import difference
+from graphcodec_resolvers._senders import finish
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    import httpx
-
+    from graphcodec_resolvers._fetch import Fetcher
     from graphcodec_resolvers._pins import Pins
     from graphcodec_resolvers._places import Place
+    from graphcodec_resolvers._senders import Answer
 
 _RESUMES: Final = 2
 _READ_ON: Final = 1 << 18
@@ -34,8 +33,8 @@ _CHANGED: Final = 412
 _BEYOND: Final = 416
 
 
-class HttpSource:
-    """What a URL serves, as a source of bytes.
+class HttpBody:
+    """What a URL serves, awaited by position.
 
     One request is open at a time. Reading on goes on with it; going elsewhere, or on
     after the connection was cut, asks for a range of the same version. Nothing is
@@ -46,26 +45,30 @@ class HttpSource:
         url: Where the bytes are.
         pins: What they must be.
         place: The URL as errors may show it.
+        awaited: Whether the running event loop does other things meanwhile. If not,
+            nothing here waits for one, and `finish` runs it.
     """
 
-    def __init__(self, fetcher: Fetcher, url: str, pins: Pins, place: Place) -> None:
+    def __init__(
+        self, fetcher: Fetcher, url: str, pins: Pins, place: Place, *, awaited: bool
+    ) -> None:
         self._fetcher = fetcher
         self._url = url
         self._pins = pins
         self._place = place
+        self._awaited = awaited
         self._budget = Budget(fetcher.policy, place)
         self._etag: str | None = None
         self.size: int | None = pins.size
         self._resumes = _RESUMES
         self._owner = os.getpid()
         self._inherited: list[object] = []
-        self._response: httpx.Response | None = None
-        self._chunks: Iterator[bytes] = iter(())
+        self._answer: Answer | None = None
         self._rest = memoryview(b"")
         self._at = 0
         self._until: int | None = None
 
-    def begin(self, first: int = 0, last: int | None = None) -> None:
+    async def begin(self, first: int = 0, last: int | None = None) -> None:
         """Ask for the bytes from *first* on, and check what the server answers.
 
         Args:
@@ -78,17 +81,17 @@ class HttpSource:
             ResolverDeniedError: If the policy or the server refuses.
             HandleError: If the answer makes no sense.
         """
-        self.close()
+        await self.close()
         whole = first == 0 and last is None
         fields = {} if whole else self._range(first, last)
-        response = self._fetcher.get(self._url, fields, self._budget, self._place)
-        self._response = response
+        self._answer = answer = await self._fetcher.get(
+            self._url, fields, self._budget, self._place, awaited=self._awaited
+        )
         try:
-            self._admit(response, first, last, whole=whole)
+            self._admit(answer, first, last, whole=whole)
         except BaseException:
-            self.close()
+            await self.close()
             raise
-        self._chunks = _chunks_of(response)
 
     def _range(self, first: int, last: int | None) -> dict[str, str]:
         fields = {"Range": f"bytes={first}-{'' if last is None else last}"}
@@ -97,58 +100,54 @@ class HttpSource:
         return {**fields, "If-Range": etag} if etag.startswith('"') else fields
 
     def _admit(
-        self, response: httpx.Response, first: int, last: int | None, *, whole: bool
+        self, answer: Answer, first: int, last: int | None, *, whole: bool
     ) -> None:
-        status = response.status_code
-        if status in {_OK, _PARTIAL} and _encoded(response):
+        status = answer.status
+        if status in {_OK, _PARTIAL} and _encoded(answer):
             raise self._failed("the server compressed what it was asked to send as is")
         if status == _OK:
-            self._admit_whole(response, first)
+            self._admit_whole(answer, first)
         elif status == _PARTIAL and not whole:
-            self._admit_part(response, first, last)
+            self._admit_part(answer, first, last)
         elif status == _BEYOND and not whole:
-            self._admit_nothing(response, first)
+            self._admit_nothing(answer, first)
         else:
             raise self._refused(status)
 
-    def _admit_whole(self, response: httpx.Response, first: int) -> None:
-        text = response.headers.get("content-length", "")
+    def _admit_whole(self, answer: Answer, first: int) -> None:
+        text = answer.headers.get("content-length", "")
         size = int(text) if text.isascii() and text.isdigit() else None
-        self._learn(response, size)
+        self._learn(answer, size)
         if first > _SKIP:
             hint = "read it from the beginning, or from a server that knows ranges"
             reason = "the server ignores Range, and the bytes asked for are far off"
             raise self._place.error(HandleError, reason, hint=hint)
         self._at, self._until = 0, size
 
-    def _admit_part(
-        self, response: httpx.Response, first: int, last: int | None
-    ) -> None:
-        found = _RANGE.fullmatch(response.headers.get("content-range", ""))
+    def _admit_part(self, answer: Answer, first: int, last: int | None) -> None:
+        found = _RANGE.fullmatch(answer.headers.get("content-range", ""))
         if found is None:
             raise self._failed("the server sent a part without saying which")
         begins, ends = int(found[1]), int(found[2])
         total = None if found[3] == "*" else int(found[3])
-        self._learn(response, total)
+        self._learn(answer, total)
         limits = [] if last is None else [last]
         limits += [] if total is None else [total - 1]
         if begins != first or ends < first or (limits and ends != min(limits)):
             raise self._failed("the server sent another range than it was asked for")
         self._at, self._until = first, ends + 1
 
-    def _admit_nothing(self, response: httpx.Response, first: int) -> None:
-        found = _UNSATISFIED.fullmatch(response.headers.get("content-range", ""))
+    def _admit_nothing(self, answer: Answer, first: int) -> None:
+        found = _UNSATISFIED.fullmatch(answer.headers.get("content-range", ""))
         if found is None or int(found[1]) > first:
             raise self._failed("the server refuses a range that should be there")
-        self._learn(response, int(found[1]), etag=False)
+        self._learn(answer, int(found[1]), etag=False)
         self._at = first
         self._until = None
 
-    def _learn(
-        self, response: httpx.Response, size: int | None, *, etag: bool = True
-    ) -> None:
+    def _learn(self, answer: Answer, size: int | None, *, etag: bool = True) -> None:
         """Compare what the server says now with the pins and with what it said."""
-        tag = response.headers.get("etag")
+        tag = answer.headers.get("etag")
         if etag:
             self._compare("etag", self._pins.etag, tag)
             if self._etag is not None:
@@ -163,15 +162,15 @@ class HttpSource:
             return
         raise self._place.stale(difference(name, known, now))
 
-    def read_at(self, position: int, count: int, /) -> bytes:
+    async def read_at(self, position: int, count: int, /) -> bytes:
         """Return up to *count* bytes from *position*."""
         if self._is_end(position):
             return b""
-        self._reach(position)
+        await self._reach(position)
         while True:
-            if self._response is None:
-                self.begin(position)
-            if not self._rest and not self._receive():
+            if self._answer is None:
+                await self.begin(position)
+            if not self._rest and not await self._receive():
                 return b""
             self._drop(min(max(0, position - self._at), len(self._rest)))
             if self._rest:
@@ -184,46 +183,46 @@ class HttpSource:
         if self.size is None or position < self.size:
             return False
         # Where a body is being read, its end is seen, not believed.
-        return self._response is None or self._at != position
+        return self._answer is None or self._at != position
 
-    def _reach(self, position: int) -> None:
+    async def _reach(self, position: int) -> None:
         """Make sure that reading on leads to *position*."""
         if self._owner != os.getpid():
             self._leave()
         ahead = position - self._at
-        if self._response is not None and not 0 <= ahead <= _READ_ON:
-            self.close()
+        if self._answer is not None and not 0 <= ahead <= _READ_ON:
+            await self.close()
 
-    def _receive(self) -> bool:
+    async def _receive(self) -> bool:
         """Take the next chunk; say whether there is more, here or after a new try."""
         try:
             with translated(self._place), self._budget.waiting():
-                chunk = self._next()
+                chunk = await self._next()
         except _CutError:
-            return self._cut()
+            return await self._cut()
         self._budget.receive(len(chunk))
         end = self._at + len(chunk)
         if self._until is not None and end > self._until:
             raise self._failed("the server sent more than it said")
         if not chunk and self._until is not None and end < self._until:
-            return self._cut()
+            return await self._cut()
         self._rest = memoryview(chunk)
         return bool(chunk)
 
-    def _next(self) -> bytes:
+    async def _next(self) -> bytes:
         try:
-            return next(self._chunks, b"")
+            return b"" if self._answer is None else await self._answer.read()
         except BROKEN:
             raise _CutError from None
 
-    def _cut(self) -> bool:
+    async def _cut(self) -> bool:
         """Prepare to go on where the connection was cut, if that is safe."""
         strong = (self._etag or "").startswith('"')
         if not self._resumes or not strong:
             reason = "the connection was cut before all bytes were there"
             raise self._failed(reason)
         self._resumes -= 1
-        self.close()
+        await self.close()
         return True
 
     def _drop(self, count: int) -> None:
@@ -232,22 +231,22 @@ class HttpSource:
 
     def _leave(self) -> None:
         """Turn away from a connection that the parent process goes on using."""
-        self._inherited += [self._response, self._chunks]
+        self._inherited.append(self._answer)
         self._owner = os.getpid()
-        self._response = None
+        self._answer = None
         self._rest = memoryview(b"")
 
-    def close(self) -> None:
+    async def close(self) -> None:
         """Let go of the connection, which is kept if the body was read to its end."""
-        if self._response is not None and self._owner == os.getpid():
-            if self._at == self._until and "content-length" in self._response.headers:
-                # All bytes are there; only the parser has yet to notice.
-                with suppress(*BROKEN):
-                    next(self._chunks, None)
-            self._response.close()
-        self._response = None
-        self._chunks = iter(())
+        answer, self._answer = self._answer, None
         self._rest = memoryview(b"")
+        if answer is None or self._owner != os.getpid():
+            return
+        if self._at == self._until and "content-length" in answer.headers:
+            # All bytes are there; only the parser has yet to notice.
+            with suppress(*BROKEN):
+                await answer.read()
+        await answer.close()
 
     def _failed(self, reason: str) -> HandleError:
         return self._place.error(HandleError, reason)
@@ -265,18 +264,32 @@ class HttpSource:
         return self._failed(f"the server answered with status {status}")
 
 
-def _chunks_of(response: httpx.Response) -> Iterator[bytes]:
-    if response.status_code == _BEYOND:
-        return iter(())
-    if response.is_stream_consumed:
-        # Transports that make answers up have read them already.
-        return iter([response.content])
-    return response.iter_raw()
-
-
-def _encoded(response: httpx.Response) -> bool:
-    coding = response.headers.get("content-encoding", "")
+def _encoded(answer: Answer) -> bool:
+    coding = answer.headers.get("content-encoding", "")
     return coding.strip().casefold() not in {"", "identity"}
+
+
+class HttpSource:
+    """What a URL serves, as a source for a stream.
+
+    Args:
+        body: The same, awaited or not.
+    """
+
+    def __init__(self, body: HttpBody) -> None:
+        self._body = body
+
+    def read_at(self, position: int, count: int, /) -> bytes:
+        """Return up to *count* bytes from *position*."""
+        return finish(self._body.read_at(position, count))
+
+    async def aread_at(self, position: int, count: int, /) -> bytes:
+        """Do what `read_at` does without blocking the event loop."""
+        return await self._body.read_at(position, count)
+
+    def close(self) -> None:
+        """Let go of the connection, unless it has to be awaited."""
+        finish(self._body.close())
 
 
 class _CutError(Exception):

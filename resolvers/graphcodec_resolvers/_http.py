@@ -7,6 +7,7 @@ credentials, is the policy of the resolver on the side that opens it.
 from __future__ import annotations
 
 import os
+from contextlib import aclosing
 from functools import cache, partial
 from typing import TYPE_CHECKING, BinaryIO, Final, Self
 
@@ -18,6 +19,7 @@ from graphcodec.errors import (
     UnencodableValueError,
 )
 from graphcodec.readers import Reader, ReaderDescriptor
+from graphcodec.readers._contracts import CHUNK_SIZE
 from graphcodec_resolvers._pins import (
     PIN_CHECKS,
     Check,
@@ -29,16 +31,15 @@ from graphcodec_resolvers._pins import (
     pins_of,
 )
 from graphcodec_resolvers._places import Place
-from graphcodec_resolvers._policy import Policy, by_origin, host_list
-from graphcodec_resolvers._streams import PinnedStream, buffered, read_exactly
+from graphcodec_resolvers._policy import Policy, by_origin, host_list, scheme_set
 from graphcodec_resolvers._urls import MAX_URL, carried_secret, origin_of, shown_url
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 
     import httpx
 
-    from graphcodec_resolvers._body import HttpSource
+    from graphcodec_resolvers._content import Content
     from graphcodec_resolvers._fetch import Fetcher
     from graphcodec_resolvers._network import Network
 
@@ -106,10 +107,31 @@ class HttpReader(Reader):
             ResolverDeniedError: If the policy or the server forbids it.
             HandleError: If the server can't be reached or makes no sense.
         """
-        source = self._source()
-        source.begin()
-        stream = PinnedStream(source, self._pins, self._place, size=source.size)
-        return buffered(stream)
+        return self._content().opened()
+
+    async def aopen(self) -> BinaryIO:
+        """Receive everything, and return it as a stream that waits for no network.
+
+        More than 1 MiB goes to a temporary file, which closing the stream deletes.
+        `aiter_bytes` and `aread_range` receive no more than they are asked for.
+
+        Raises:
+            HandleError: As for `open`.
+        """
+        return await self._content().aopened()
+
+    async def aiter_bytes(self, chunk_size: int = CHUNK_SIZE) -> AsyncIterator[bytes]:
+        """Yield the content in order, as it arrives.
+
+        Args:
+            chunk_size: The most bytes in one piece.
+
+        Raises:
+            HandleError: As for `open`.
+        """
+        async with aclosing(self._content().apieces(chunk_size)) as pieces:
+            async for piece in pieces:
+                yield piece
 
     def read_range(self, start: int, end: int) -> bytes:
         """Return the bytes from *start* up to, but without, *end*.
@@ -124,17 +146,19 @@ class HttpReader(Reader):
         Raises:
             HandleError: As for `open`.
         """
-        start = max(0, start)
-        if self._pins.size is not None:
-            end = min(end, self._pins.size)
-        if start >= end:
-            return b""
-        source = self._source()
-        try:
-            source.begin(start, end - 1)
-            return read_exactly(source, start, end)
-        finally:
-            source.close()
+        return self._content().range(start, end)
+
+    async def aread_range(self, start: int, end: int) -> bytes:
+        """Do what `read_range` does without blocking the event loop.
+
+        Args:
+            start: Offset of the first byte, counted from 0.
+            end: Offset behind the last byte.
+
+        Raises:
+            HandleError: As for `open`.
+        """
+        return await self._content().arange(start, end)
 
     def byte_length(self) -> int | None:
         """Return the size that was pinned, or ask the server with a GET of one byte.
@@ -143,12 +167,13 @@ class HttpReader(Reader):
         """
         if self._pins.size is not None:
             return self._pins.size
-        source = self._source()
-        try:
-            source.begin(0, 0)
-        finally:
-            source.close()
-        return source.size
+        return self._content().length()
+
+    async def abyte_length(self) -> int | None:
+        """Do what `byte_length` does without blocking the event loop."""
+        if self._pins.size is not None:
+            return self._pins.size
+        return await self._content().alength()
 
     def describe(self) -> ReaderDescriptor:
         """Return the URL and the pins.
@@ -174,16 +199,16 @@ class HttpReader(Reader):
         del expires
         return self._url
 
-    def _source(self) -> HttpSource:
+    def _content(self) -> Content:
         try:
-            from graphcodec_resolvers._body import HttpSource  # noqa: PLC0415
+            from graphcodec_resolvers._content import Content  # noqa: PLC0415
 
             fetcher = self._fetcher()
         except ImportError:
             reason = "httpx is not installed"
             hint = "pip install httpx"
             raise self._place.error(HandleError, reason, hint=hint) from None
-        return HttpSource(fetcher, self._url, self._pins, self._place)
+        return Content(fetcher, self._url, self._pins, self._place)
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, HttpReader):
@@ -204,12 +229,15 @@ class HttpResolver:
     the connection goes to an address that was checked. No environment is read, so no
     proxy is used. At most three redirects are followed, none from https to http.
 
-    Connections are made on the first open, in each process anew.
+    Connections are made on the first open, in each process and in each event loop
+    anew. Busy servers and broken connections are tried three times, with pauses as long
+    as the server says. What httpx and httpcore log of URLs and headers is held back.
 
     Args:
         client: A client to send with, for its certificates or proxy, or a function
             that makes one in each process. Its headers, cookies and credentials are
-            not used, and it is not closed. httpx logs the URLs that a client asks for.
+            not used, and it is not closed. It blocks, so the async faces of readers
+            use it in worker threads.
         hosts: The hosts that may be asked, as ``example.org`` or, with all below it,
             ``.example.org``; None for every public one.
         schemes: The schemes that may be used.
@@ -245,7 +273,7 @@ class HttpResolver:
     ) -> None:
         self._policy = Policy(
             hosts=host_list(hosts),
-            schemes=frozenset(schemes),
+            schemes=scheme_set(schemes),
             allow_private=allow_private,
             max_bytes=max_bytes,
             timeout=timeout,
@@ -285,6 +313,14 @@ class HttpResolver:
         if self._fetcher is not None:
             self._fetcher.close()
 
+    async def aclose(self) -> None:
+        """Close the connections of the running event loop.
+
+        Not needed where the loop is shut down, as `asyncio.run` does.
+        """
+        if self._fetcher is not None:
+            await self._fetcher.aclose()
+
     def fetcher(self) -> Fetcher:
         """Return what sends requests under this policy; imports httpx on first use."""
         if self._fetcher is None:
@@ -300,6 +336,12 @@ class HttpResolver:
 
     def __exit__(self, *exc_info: object) -> None:
         self.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *exc_info: object) -> None:
+        await self.aclose()
 
     def __reduce__(self) -> tuple[object, ...]:
         if self._policy.headers or self._client is not None:

@@ -14,8 +14,9 @@ import socket
 import time
 import weakref
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Final, Protocol, cast
 
+import anyio
 import httpcore
 import httpx
 
@@ -26,8 +27,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 
+KEPT: Final = 8
+"""How many connections are kept for the next request."""
+
+KEPT_FOR: Final = 15.0
+"""How long they are kept, in seconds."""
+
 DEADLINE: ContextVar[float] = ContextVar("DEADLINE", default=math.inf)
-"""When the request that this thread waits for must be over, on the monotonic clock."""
+"""When the request that is waited for must be over, on the monotonic clock."""
 
 
 class ForbiddenAddressError(Exception):
@@ -67,6 +74,19 @@ class Network:
         """
         return httpcore.SyncBackend().connect_tcp(address, port, timeout)
 
+    async def aconnect(
+        self, address: str, port: int, longest: float | None
+    ) -> httpcore.AsyncNetworkStream:
+        """Return a connection of the running event loop.
+
+        Args:
+            address: An IP address that was checked.
+            port: The port.
+            longest: How long to wait, in seconds.
+        """
+        backend = cast("httpcore.AsyncNetworkBackend", httpcore.AnyIOBackend())
+        return await backend.connect_tcp(address, port, longest)
+
     def trust(self) -> ssl.SSLContext:
         """Return what decides which certificates are good."""
         return httpx.create_ssl_context(trust_env=False)
@@ -78,6 +98,14 @@ class Network:
             seconds: How long.
         """
         time.sleep(seconds)
+
+    async def asleep(self, seconds: float) -> None:
+        """Wait without blocking the event loop.
+
+        Args:
+            seconds: How long.
+        """
+        await anyio.sleep(seconds)
 
 
 def vetted_addresses(
@@ -196,6 +224,25 @@ class _Body(httpx.SyncByteStream):
         cast("_Closing", self._stream).close()
 
 
+def core_request(request: httpx.Request) -> httpcore.Request:
+    """Return a request without a body as httpcore wants it.
+
+    Args:
+        request: The request.
+    """
+    return httpcore.Request(
+        request.method,
+        httpcore.URL(
+            scheme=request.url.raw_scheme,
+            host=request.url.raw_host,
+            port=request.url.port,
+            target=request.url.raw_path,
+        ),
+        headers=request.headers.raw,
+        extensions=request.extensions,
+    )
+
+
 class VettedTransport(httpx.BaseTransport):
     """Sends requests over a pool of vetted connections; reads no environment.
 
@@ -208,8 +255,8 @@ class VettedTransport(httpx.BaseTransport):
         self._pool = httpcore.ConnectionPool(
             ssl_context=network.trust(),
             max_connections=None,
-            max_keepalive_connections=8,
-            keepalive_expiry=15.0,
+            max_keepalive_connections=KEPT,
+            keepalive_expiry=KEPT_FOR,
             network_backend=_VettedBackend(network, allow_private=allow_private),
         )
         # A child that was forked must not say goodbye on its parent's connections.
@@ -217,19 +264,7 @@ class VettedTransport(httpx.BaseTransport):
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """Send *request*; errors are those of httpcore."""
-        response = self._pool.handle_request(
-            httpcore.Request(
-                request.method,
-                httpcore.URL(
-                    scheme=request.url.raw_scheme,
-                    host=request.url.raw_host,
-                    port=request.url.port,
-                    target=request.url.raw_path,
-                ),
-                headers=request.headers.raw,
-                extensions=request.extensions,
-            )
-        )
+        response = self._pool.handle_request(core_request(request))
         body = _Body(cast("Iterable[bytes]", response.stream))
         return httpx.Response(response.status, headers=response.headers, stream=body)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -13,6 +14,7 @@ from graphcodec_resolvers._urls import ascii_host, origin_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _OURS = frozenset(
     {"accept-encoding", "connection", "host", "if-range", "range", "te", "upgrade"}
 )
@@ -30,6 +32,9 @@ class Policy:
         max_bytes: How many bytes one open or range may receive.
         timeout: How long one open or range may wait for the network, in seconds.
         headers: What is sent to an origin, by origin.
+
+    Raises:
+        InvalidValueError: If a number is out of range.
     """
 
     hosts: frozenset[str] | None
@@ -38,6 +43,12 @@ class Policy:
     max_bytes: int
     timeout: float
     headers: Mapping[str, Mapping[str, str]] = field(repr=False)
+
+    def __attrs_post_init__(self) -> None:
+        if self.max_bytes < 0:
+            raise InvalidValueError("max_bytes: must be a number of bytes")
+        if not self.timeout > 0:
+            raise InvalidValueError("timeout: must be more than 0 seconds")
 
     def allows_host(self, host: str) -> bool:
         """Say whether a host is on the list, if there is one.
@@ -63,12 +74,29 @@ def host_list(hosts: Iterable[str] | None) -> frozenset[str] | None:
     """
     if hosts is None:
         return None
+    if isinstance(hosts, str):
+        raise InvalidValueError("hosts: must be several, such as ['example.org']")
     names = frozenset(ascii_host(host) for host in hosts)
     for name in names:
         if not name or any(mark in name for mark in "/@?#"):
             msg = f"hosts: {name[:40]!r} is not like 'example.org' or '.example.org'"
             raise InvalidValueError(msg)
     return names
+
+
+def scheme_set(schemes: Iterable[str]) -> frozenset[str]:
+    """Return *schemes* if they are some of those that there are.
+
+    Args:
+        schemes: ``http``, ``https`` or both.
+
+    Raises:
+        InvalidValueError: If one is another.
+    """
+    found = frozenset((schemes,) if isinstance(schemes, str) else schemes)
+    if not found or not found <= {"http", "https"}:
+        raise InvalidValueError("schemes: must be 'https', 'http' or both")
+    return found
 
 
 def by_origin(
@@ -101,10 +129,11 @@ def _origin(url: str) -> str:
 
 def _checked(fields: Mapping[str, str]) -> dict[str, str]:
     for name, value in fields.items():
-        if not name.isascii() or not name.isprintable() or name.casefold() in _OURS:
+        if not _NAME.fullmatch(name) or name.casefold() in _OURS:
             msg = f"headers: {name[:40]!r} is not a header that can be set"
             raise InvalidValueError(msg)
-        if not value.isascii() or not value.isprintable():
+        if not value.isascii() or not value.isprintable() or value != value.strip():
             msg = f"headers: the value of {name[:40]!r} must be printable ASCII"
+            msg += ", without spaces around it"
             raise InvalidValueError(msg)
     return dict(fields)

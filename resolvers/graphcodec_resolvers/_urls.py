@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote_plus, urlsplit
+
+if TYPE_CHECKING:
+    import httpx
 
 MAX_URL = 8192
 """The longest URL, in characters."""
@@ -113,6 +116,17 @@ def origin_of(url: str) -> str:
     usual = {"http": 80, "https": 443}.get(parts.scheme)
     port = "" if parts.port in {None, usual} else f":{parts.port}"
     return f"{parts.scheme}://{host}{port}"
+
+
+def port_of(url: httpx.URL) -> int:
+    """Return the port that *url* leads to.
+
+    Args:
+        url: A URL of http or https.
+    """
+    if url.port is not None:
+        return url.port
+    return 443 if url.scheme == "https" else 80
 
 
 def ascii_host(host: str) -> str:

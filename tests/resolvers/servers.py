@@ -30,6 +30,8 @@ class FaultyServer(ThreadingHTTPServer):
         data: What is served.
         etag: The ETag that is sent with it.
         target: Where ``to`` leads if its path does not say.
+        retry_after: How long ``busy`` wants to be left alone.
+        peak: How many requests ``slow`` has served at the same time.
     """
 
     daemon_threads = True
@@ -40,6 +42,9 @@ class FaultyServer(ThreadingHTTPServer):
         self.data = DATA
         self.etag = ETAG
         self.target = ""
+        self.retry_after = "1"
+        self.counting = threading.Lock()
+        self.now = self.peak = 0
         self.scheme = "http" if context is None else "https"
         if context is not None:
             self.socket = context.wrap_socket(self.socket, server_side=True)
@@ -143,6 +148,12 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(b"0123456789")
         self.close_connection = True
 
+    def _echo(self, _rest: str) -> None:
+        """Send back what it was sent, where a careless client would show it."""
+        sent = ", ".join(map(str, self.headers.values()))
+        headers = {"ETag": f'"{sent}"', "X-Sent": sent, "Set-Cookie": sent}
+        self._send(403, headers, sent.encode())
+
     def _gzip(self, _rest: str) -> None:
         self._whole({"Content-Encoding": "gzip"})
 
@@ -170,6 +181,16 @@ class _Handler(BaseHTTPRequestHandler):
         time.sleep(1)
         self.close_connection = True
 
+    def _slow(self, _rest: str) -> None:
+        """Count how many are served at the same time."""
+        with self.server.counting:
+            self.server.now += 1
+            self.server.peak = max(self.server.peak, self.server.now)
+        time.sleep(0.1)
+        with self.server.counting:
+            self.server.now -= 1
+        self._plain("")
+
     def _chunked(self, _rest: str) -> None:
         self._head(200, {"Transfer-Encoding": "chunked"})
         for start in range(0, len(self.server.data), 1000):
@@ -196,7 +217,7 @@ class _Handler(BaseHTTPRequestHandler):
         if before > int(rest):
             self._plain("")
         else:
-            self._send(503, {"Retry-After": "1"}, b"")
+            self._send(503, {"Retry-After": self.server.retry_after}, b"")
 
     def _hang_up(self, _rest: str) -> None:
         self.close_connection = True
@@ -244,6 +265,17 @@ class FakeNetwork(Network):
         """Connect to this machine instead."""
         self.connected.append(address)
         return super().connect("127.0.0.1", port, timeout)
+
+    async def aconnect(
+        self, address: str, port: int, longest: float | None
+    ) -> httpcore.AsyncNetworkStream:
+        """Connect to this machine instead."""
+        self.connected.append(address)
+        return await super().aconnect("127.0.0.1", port, longest)
+
+    async def asleep(self, seconds: float) -> None:
+        """Take a note instead of waiting."""
+        self.slept.append(seconds)
 
     def trust(self) -> ssl.SSLContext:
         """Trust what the test trusts."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import httpx
 import pytest
 
+from graphcodec import Codec
 from graphcodec.errors import (
     HandleError,
     InvalidValueError,
@@ -138,6 +139,32 @@ def test_malformed_handles_are_undecodable(
     """Unknown fields and odd values are errors, not ignored."""
     with pytest.raises(UndecodableValueError, match="locator"):
         local.resolve(ReaderDescriptor("http", locator))
+
+
+@pytest.mark.parametrize(
+    ("path", "asked"),
+    [
+        ("plain/a b", "/plain/a%20b"),
+        ("plain/a+b", "/plain/a+b"),
+        ("plain/a%2Fb", "/plain/a%2Fb"),
+        ("plain/a%20b", "/plain/a%20b"),
+        ("plain/a#b", "/plain/a"),
+        ("plain/a?b=c&d=%26", "/plain/a?b=c&d=%26"),
+        ("plain/\N{GRINNING FACE}", "/plain/%F0%9F%98%80"),
+        ("plain//x/../y", "/plain//y"),
+    ],
+)
+def test_urls_are_kept_as_they_are(
+    local: HttpResolver, http_server: FaultyServer, path: str, asked: str
+) -> None:
+    """A handle holds the URL as it was given; a server is asked for what it names."""
+    url = http_server.url(path)
+    codec = Codec(resolvers=[local])
+    reader = codec.decode(codec.encode(HttpReader(url)), HttpReader)
+
+    assert reader.describe().locator == {"url": url}
+    assert reader.open().read() == DATA
+    assert http_server.seen[-1][1] == asked
 
 
 def test_a_stream_reads_seeks_and_ends(
@@ -380,7 +407,7 @@ def test_a_resolver_with_secrets_does_not(make: Callable[[], HttpResolver]) -> N
 
 def test_a_missing_package_is_named_on_open(monkeypatch: pytest.MonkeyPatch) -> None:
     """A proxy that only passes handles on needs no client."""
-    monkeypatch.setitem(sys.modules, "graphcodec_resolvers._body", None)
+    monkeypatch.setitem(sys.modules, "graphcodec_resolvers._content", None)
 
     with pytest.raises(HandleError, match="pip install httpx"):
         HttpReader("https://h.example/").open()

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import hashlib
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
 from functools import partial
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -16,7 +18,7 @@ from graphcodec.errors import (
     StaleHandleError,
 )
 from graphcodec_resolvers import HttpResolver
-from graphcodec_resolvers import _fetch as fetch
+from graphcodec_resolvers._budget import translated
 from graphcodec_resolvers._places import Place
 from tests.resolvers.servers import DATA, ETAG
 from tests.resolvers.test_http import SHA256, resolved
@@ -287,6 +289,53 @@ def test_a_busy_server_is_asked_again(
     assert len(http_server.seen) == 6
 
 
+@pytest.mark.parametrize(
+    "text", ["", "soon", "-1", "Mon, 99 Foo 2025", "\N{SUPERSCRIPT TWO}", "0"]
+)
+def test_pauses_that_nobody_set_are_short_and_random(
+    local: HttpResolver,
+    local_network: FakeNetwork,
+    http_server: FaultyServer,
+    text: str,
+) -> None:
+    """Clients that were sent away together do not come back together."""
+    http_server.retry_after = text.encode("utf-8").decode("latin-1")
+
+    for _ in range(10):
+        http_server.seen.clear()
+        assert resolved(local, http_server.url("busy/2")).open().read() == DATA
+    assert len(set(local_network.slept)) == 20
+    assert 0 <= min(local_network.slept) <= max(local_network.slept) <= 0.8
+
+
+def test_a_server_may_say_when_to_come_back(
+    local: HttpResolver, local_network: FakeNetwork, http_server: FaultyServer
+) -> None:
+    """As a date, too."""
+    soon = datetime.now(UTC) + timedelta(seconds=3)
+    http_server.retry_after = format_datetime(soon, usegmt=True)
+
+    assert resolved(local, http_server.url("busy/1")).open().read() == DATA
+    (pause,) = local_network.slept
+    assert 0 < pause <= 3
+
+
+@pytest.mark.parametrize("after", ["60", "9" * 400, "Fri, 31 Dec 2999 23:59:59 GMT"])
+def test_a_server_that_wants_too_long_a_pause_is_given_up(
+    local: HttpResolver,
+    local_network: FakeNetwork,
+    http_server: FaultyServer,
+    after: str,
+) -> None:
+    """Nobody comes back earlier than asked, or waits beyond the deadline."""
+    http_server.retry_after = after
+
+    with pytest.raises(HandleError, match="status 503"):
+        resolved(local, http_server.url("busy/9")).open()
+    assert len(http_server.seen) == 1
+    assert local_network.slept == []
+
+
 @pytest.mark.parametrize("path", ["hang-up", "nonsense"])
 def test_broken_answers_are_errors_of_ours(
     local: HttpResolver, http_server: FaultyServer, path: str
@@ -388,7 +437,7 @@ def test_foreign_errors_become_ours(kind: type[Exception]) -> None:
 
     with (
         pytest.raises(HandleError, match=r"connection failed|in time") as caught,
-        fetch.translated(Place("a", "b")),
+        translated(Place("a", "b")),
     ):
         raise error
     assert "geheim" not in str(caught.value)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 import ssl
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -195,6 +196,29 @@ def test_hosts_narrow_the_policy(
             return
         with pytest.raises(ResolverDeniedError, match="not among those allowed"):
             reader.open()
+
+
+@pytest.mark.parametrize(
+    ("make", "match"),
+    [
+        (lambda: HttpResolver(hosts="example.org"), "hosts: must be several"),
+        (lambda: HttpResolver(schemes="ftp"), "schemes: must be"),
+        (lambda: HttpResolver(schemes=["https", "file"]), "schemes: must be"),
+        (lambda: HttpResolver(schemes=[]), "schemes: must be"),
+        (lambda: HttpResolver(timeout=0), "timeout: must be more"),
+        (lambda: HttpResolver(timeout=math.nan), "timeout: must be more"),
+        (lambda: HttpResolver(max_bytes=-1), "max_bytes: must be"),
+    ],
+)
+def test_odd_policies_are_refused(make: Callable[[], HttpResolver], match: str) -> None:
+    """A rule that could not be kept is noticed when it is made."""
+    with pytest.raises(InvalidValueError, match=match):
+        make()
+
+
+def test_one_scheme_needs_no_list() -> None:
+    """It can't be mistaken for anything else."""
+    assert "['http']" in repr(HttpResolver(schemes="http"))
 
 
 @pytest.mark.parametrize("host", ["https://h.example", "h.example/a", "u@h", ""])

@@ -6,8 +6,10 @@ import traceback
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+import httpx
 import pytest
 
+from graphcodec import SpooledArtifact, encode
 from graphcodec.errors import (
     GraphCodecError,
     InvalidValueError,
@@ -30,13 +32,30 @@ SECRETS = {
 }
 
 
+def chain(error: BaseException | None) -> Iterator[BaseException]:
+    """Yield an error with all that it came from, also what tracebacks leave out."""
+    if error is not None:
+        yield error
+        yield from chain(error.__cause__)
+        yield from chain(error.__context__)
+
+
+def everything_of(error: BaseException) -> str:
+    """Return whatever an error and those before it would tell somebody who looks."""
+    texts = [repr(pickle.dumps(error)), *traceback.format_exception(error)]
+    for each in chain(error):
+        texts += [str(each), repr(each), repr(each.args), repr(vars(each))]
+        texts += getattr(each, "__notes__", [])
+    return "".join(texts)
+
+
 @pytest.fixture
 def private(http_server: FaultyServer) -> Iterator[HttpResolver]:
     """A resolver with credentials for one origin."""
     with HttpResolver(
         schemes=["http"],
         headers={http_server.url("", "public.example"): SECRETS},
-        timeout=2,
+        timeout=0.5,
         _network=FakeNetwork(public_example=PUBLIC, other_example=PUBLIC),
     ) as resolver:
         yield resolver
@@ -69,7 +88,20 @@ def test_credentials_are_sent_nowhere_else(
 
 @pytest.mark.parametrize(
     "path",
-    ["plain", "status/403", "status/404", "short", "gzip", "hang-up", "loop"],
+    [
+        "plain",
+        "status/403",
+        "status/404",
+        "status/500",
+        "short",
+        "gzip",
+        "hang-up",
+        "nonsense",
+        "loop",
+        "silent",
+        "echo",
+        "content-range/",
+    ],
 )
 def test_credentials_appear_nowhere(
     private: HttpResolver,
@@ -86,8 +118,7 @@ def test_credentials_appear_nowhere(
     try:
         reader.open().read()
     except GraphCodecError as exc:
-        shown += [str(exc), repr(exc), repr(vars(exc)), repr(pickle.dumps(exc))]
-        shown += traceback.format_exception(exc)
+        shown.append(everything_of(exc))
     shown += [repr(pickle.dumps(reader)), caplog.text]
 
     assert "geheim" not in "".join(shown)
@@ -110,9 +141,62 @@ def test_urls_with_secrets_are_not_written(url: str) -> None:
     for write in (reader.describe, lambda: pickle.dumps(reader)):
         with pytest.raises(ReaderNotDescribableError, match="sign on open") as caught:
             write()
-        text = "".join([*traceback.format_exception(caught.value), repr(caught.value)])
-        assert "geheim" not in text
+        assert "geheim" not in everything_of(caught.value)
     assert "geheim" not in repr(reader)
+
+
+@pytest.mark.parametrize("owner", ["media", "spool"])
+@pytest.mark.parametrize(
+    "query",
+    [
+        "X-Amz-Signature=geheim",
+        "x-amz-security-token=geheim",
+        "X-Goog-Signature=geheim",
+        "Signature=geheim&Expires=1",
+        "sv=2024&sig=geheim",
+        "a=1;sig=geheim",
+        "%73ig=geheim",
+        "access_token=geheim",
+        "a=1#access_token=geheim",
+    ],
+)
+def test_documents_with_such_urls_are_refused_both_ways(owner: str, query: str) -> None:
+    """Encode says where and what to do; a document that holds one is never shown."""
+    reader = HttpReader(f"https://public.example/a?{query}")
+    graph = SpooledArtifact(reader) if owner == "spool" else {"deep": [reader]}
+
+    with pytest.raises(ReaderNotDescribableError, match="sign on open") as caught:
+        encode(graph)
+    assert caught.value.path == ("$.reader" if owner == "spool" else "$.deep[0]")
+    assert "geheim" not in everything_of(caught.value)
+
+
+def test_the_target_of_a_redirect_is_not_logged(
+    strict: HttpResolver, http_server: FaultyServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Servers send us to signed URLs, which httpcore logs among the headers."""
+    caplog.set_level(logging.DEBUG)
+    http_server.target = http_server.url("plain?sig=geheim", "public.example")
+    url = http_server.url("to", "public.example")
+
+    assert resolved(strict, url).open().read() == DATA
+    assert http_server.seen[-1][1] == "/plain?sig=geheim"
+    assert "geheim" not in caplog.text
+
+
+def test_the_client_of_an_application_does_not_log_for_us(
+    http_server: FaultyServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Whole URLs stay out of it; what the application asks for is logged as ever."""
+    caplog.set_level(logging.DEBUG)
+    url = http_server.url("plain?sig=geheim")
+    with httpx.Client() as client:
+        resolver = HttpResolver(client, schemes=["http"], allow_private=True)
+
+        assert resolved(resolver, url).open().read() == DATA
+        assert "geheim" not in caplog.text
+        client.get(http_server.url("plain?a=own"))
+        assert "a=own" in caplog.text
 
 
 def test_signed_urls_can_be_opened_and_are_not_logged(
@@ -138,7 +222,7 @@ def test_errors_show_no_queries(
 
     with pytest.raises(GraphCodecError) as caught:
         resolved(strict, url).open().read()
-    assert "geheim" not in "".join(traceback.format_exception(caught.value))
+    assert "geheim" not in everything_of(caught.value)
     assert "public.example" in str(caught.value)
 
 
@@ -161,6 +245,10 @@ def test_passwords_in_urls_are_denied_unseen(strict: HttpResolver) -> None:
         lambda: HttpResolver(headers={"https://h.example": {"Range": "geheim"}}),
         lambda: HttpResolver(headers={"https://h.example": {"A": "geheim\r\nB: c"}}),
         lambda: HttpResolver(headers={"https://h.example": {"A": "geheim\u20ac"}}),
+        lambda: HttpResolver(headers={"https://h.example": {"A": " geheim"}}),
+        lambda: HttpResolver(headers={"https://h.example": {"A": "geheim "}}),
+        lambda: HttpResolver(headers={"https://h.example": {"A b": "geheim"}}),
+        lambda: HttpResolver(headers={"https://h.example": {"": "geheim"}}),
     ],
 )
 def test_headers_that_could_not_be_sent_are_refused(
