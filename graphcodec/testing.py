@@ -9,8 +9,15 @@ from graphcodec._comparing import difference
 
 if TYPE_CHECKING:
     from graphcodec import _strategies as strategies
+    from graphcodec._suites._resolver import ResolverContract
+    from graphcodec._suites._store import ByteStoreContract
 
-__all__ = ["same_graph", "strategies"]
+__all__ = ["ByteStoreContract", "ResolverContract", "same_graph", "strategies"]
+
+_SUITES = {
+    "ByteStoreContract": "graphcodec._suites._store",
+    "ResolverContract": "graphcodec._suites._resolver",
+}
 
 
 def same_graph(a: object, b: object) -> bool:
@@ -28,17 +35,24 @@ def same_graph(a: object, b: object) -> bool:
 
 
 def __getattr__(name: str) -> object:
-    if name != "strategies":
+    if name in _SUITES:
+        found: object = getattr(import_module(_SUITES[name]), name)
+    elif name == "strategies":
+        found = _strategies()
+    else:
         msg = f"module {__name__!r} has no attribute {name!r}"
         raise AttributeError(msg)
+    globals()[name] = found
+    return found
+
+
+def _strategies() -> object:
     try:
         import_module("hypothesis")
     except ModuleNotFoundError as exc:
         msg = "graphcodec.testing.strategies needs hypothesis: pip install hypothesis"
         raise ModuleNotFoundError(msg, name=exc.name) from exc
-    found = import_module("graphcodec._strategies")
-    globals()[name] = found
-    return found
+    return import_module("graphcodec._strategies")
 
 
 def __dir__() -> list[str]:

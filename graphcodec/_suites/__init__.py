@@ -1,0 +1,1 @@
+"""The contracts as suites of tests; `graphcodec.testing` has their public names."""
