@@ -79,8 +79,8 @@ class Content:
         body = self._body(awaited=True)
         try:
             await body.begin()
-            stream = self._pinned(body)
-            while data := await stream.aread(count):
+            pinned = self._pinned(body)
+            while data := await pinned.aread(count):
                 yield data
         finally:
             await body.close()
