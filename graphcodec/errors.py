@@ -24,6 +24,7 @@
     ├── DuplicateTagError            (ValueError)
     ├── ConflictError                               somebody else saved first
     ├── SnapshotNotFoundError        (LookupError)
+    ├── QueueClosedError   (EOFError, ValueError)   nobody puts, or nobody takes
     ├── ToolArgsError                (ValueError)
     ├── ToolError                                   a tool's handler raised
     ├── GateTimeoutError             (TimeoutError)
@@ -59,6 +60,7 @@ __all__ = [
     "NoHandlerError",
     "NoReaderResolverError",
     "ProcessLocalHandleError",
+    "QueueClosedError",
     "ReaderNotDescribableError",
     "ResolverDeniedError",
     "RoundTripError",
@@ -87,6 +89,7 @@ class GraphCodecError(Exception):
         limit: The name of the limit that was broken, if one was.
         value: The number, version or short excerpt that was refused, if one was.
         alias: The alias of the store concerned, if one is.
+        data: The document that failed, if a queue carried it; never shown.
     """
 
     code: ClassVar[str] = "E_GRAPHCODEC"
@@ -98,6 +101,7 @@ class GraphCodecError(Exception):
     limit: str | None
     value: object
     alias: str | None
+    data: bytes | None = None
 
     def __init__(
         self,
@@ -286,6 +290,12 @@ class SnapshotNotFoundError(GraphCodecError, LookupError):
     """There is no snapshot of that session and turn."""
 
     code = "E_SNAPSHOT_NOT_FOUND"
+
+
+class QueueClosedError(GraphCodecError, EOFError, ValueError):
+    """Nothing will come out of a queue any more, or nothing can be put into it."""
+
+    code = "E_QUEUE_CLOSED"
 
 
 class ToolArgsError(GraphCodecError, ValueError):
