@@ -122,17 +122,22 @@ class Sender:
             frame: What to send.
 
         Raises:
-            OSError: If nobody is left to take it.
-            QueueClosedError: If sending was stopped.
+            QueueClosedError: If sending was stopped, or nobody is left to take it.
         """
         with self._lock:
             if self._line.stopped:
                 raise not_sending()
             if self._pending:
                 self._pending.append(frame)
-            elif not self._line.try_send(frame):
+            elif not self._sent(frame):
                 self._pending.append(frame)
                 threading.Thread(target=self._run, name="graphcodec-queue").start()
+
+    def _sent(self, frame: bytes) -> bool:
+        try:
+            return self._line.try_send(frame)
+        except OSError:
+            raise nobody_takes() from None
 
     def stop(self) -> None:
         """Close the line once everything is sent."""

@@ -7,15 +7,15 @@ a process that is killed while it does leaves the lock held: the others wait for
 from __future__ import annotations
 
 import queue
-from multiprocessing.synchronize import SEM_VALUE_MAX
-from typing import TYPE_CHECKING, Final, TypeAlias
+from multiprocessing import synchronize
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 from graphcodec._process import PerProcess
+from graphcodec.errors import QueueClosedError
 from graphcodec.queues._channel import (
     Deadline,
     Sender,
     nobody_puts,
-    nobody_takes,
     not_receiving,
     not_sending,
     require_parent,
@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     _Locks: TypeAlias = tuple[Lock, Lock, Semaphore]
     _State: TypeAlias = tuple[Connection | None, Connection | None, _Locks, int]
 
-__all__ = ["PipeChannel"]
+# The stubs leave it out.
+_MOST: Final = cast("int", vars(synchronize)["SEM_VALUE_MAX"])
 
 
 class PipeChannel:
@@ -42,13 +43,14 @@ class PipeChannel:
 
     def __init__(self, maxsize: int, context: BaseContext) -> None:
         receiving, sending = context.Pipe(duplex=False)
-        most = maxsize if maxsize > 0 else SEM_VALUE_MAX
+        most = maxsize if maxsize > 0 else _MOST
         locks = context.Lock(), context.Lock(), context.Semaphore(most)
         self.__setstate__((receiving, sending, locks, most))
 
     def __getstate__(self) -> _State:
         sending = None if self._line.stopped else self._line.sending
-        receiving = None if self._receiving.closed else self._receiving
+        open_end = self._receiving is not None and not self._receiving.closed
+        receiving = self._receiving if open_end else None
         return receiving, sending, self._locks, self._most
 
     def __setstate__(self, state: _State) -> None:
@@ -59,14 +61,17 @@ class PipeChannel:
 
     def send(self, frame: bytes, deadline: Deadline) -> None:
         """Do what `Channel.send` says."""
-        if self._line.stopped:
-            raise not_sending()
-        _acquire(self._places, deadline, queue.Full)
+        self._line.require_open()
+        while not self._places.acquire(timeout=(seconds := deadline.left())):
+            if not seconds:
+                raise queue.Full
+            self._line.require_open()
+            require_parent()
         try:
             self._sender.get().send(frame)
-        except OSError:
+        except QueueClosedError:
             self._places.release()
-            raise nobody_takes() from None
+            raise
 
     def receive(self, deadline: Deadline) -> bytes:
         """Do what `Channel.receive` says."""
@@ -83,7 +88,8 @@ class PipeChannel:
             if not receiving.poll(deadline.left()):
                 return None
             # The lock is held for as short a time as may be: who dies in it, keeps it.
-            _acquire(self._reading, deadline, queue.Empty)
+            if not self._reading.acquire(timeout=deadline.left()):
+                return None
             try:
                 return receiving.recv_bytes() if receiving.poll() else None
             finally:
@@ -144,11 +150,6 @@ class _PipeLine:
         if self.sending is not None:
             self.sending.close()
 
-
-def _acquire(
-    lock: Lock | Semaphore, deadline: Deadline, late: type[queue.Full | queue.Empty]
-) -> None:
-    while not lock.acquire(timeout=(seconds := deadline.left())):
-        if not seconds:
-            raise late
-        require_parent()
+    def require_open(self) -> None:
+        if self.stopped:
+            raise not_sending()

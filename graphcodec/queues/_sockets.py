@@ -26,13 +26,12 @@ from io import FileIO
 from typing import Final
 
 from graphcodec._process import PerProcess
-from graphcodec.errors import StorageError
+from graphcodec.errors import QueueClosedError, StorageError
 from graphcodec.queues._channel import (
     SLICE,
     Deadline,
     Sender,
     nobody_puts,
-    nobody_takes,
     not_receiving,
     not_sending,
     require_parent,
@@ -99,9 +98,9 @@ class SocketChannel:
         self._places.take(deadline, self._line.sending)
         try:
             self._sender.get().send(frame)
-        except OSError:
+        except QueueClosedError:
             self._places.give()
-            raise nobody_takes() from None
+            raise
 
     def receive(self, deadline: Deadline) -> bytes:
         """Do what `Channel.receive` says."""
