@@ -163,6 +163,8 @@ def _rebuild(cls: type[GraphCodecError], state: dict[str, object]) -> GraphCodec
     error.__dict__.update(state)
     error.args = (error.message,)
     error.__cause__ = cause if isinstance(cause, BaseException) else None
+    # A pool puts the worker's traceback, as text, in place of the cause.
+    error.__context__ = error.__cause__
     return error
 
 

@@ -17,7 +17,8 @@ from graphcodec.queues import GraphQueue
 from tests.bench import graphs
 
 if TYPE_CHECKING:
-    from multiprocessing.context import BaseContext, SpawnProcess
+    from multiprocessing.context import BaseContext
+    from multiprocessing.process import BaseProcess
 
 METHODS = ("fork", "forkserver", "spawn")
 ROUNDS = 5
@@ -52,8 +53,9 @@ class Side:
     def __init__(self, context: BaseContext, queue: Any) -> None:
         self.queue = queue
         self.answers, answers = context.Pipe(duplex=False)
-        make: type[SpawnProcess] = context.Process  # type: ignore[attr-defined]
-        self.process = make(target=consume, args=(queue, answers))
+        starts: Any = context
+        process: BaseProcess = starts.Process(target=consume, args=(queue, answers))
+        self.process = process
         self.process.start()
 
     def seconds(self, graph: Any, times: int) -> float:

@@ -1,5 +1,7 @@
 """A queue between real processes, some of which are killed."""
 
+# pyright: reportPrivateUsage=false
+
 from __future__ import annotations
 
 import contextlib
@@ -33,7 +35,17 @@ NOW = Deadline(block=False, timeout=None)
 @pytest.fixture(params=METHODS)
 def context(request: pytest.FixtureRequest) -> BaseContext:
     """Run the test with each way to start a process."""
-    return multiprocessing.get_context(request.param)
+    return multiprocessing.get_context(str(request.param))
+
+
+@pytest.fixture(params=[*METHODS, "spawn over pipes"])
+def beneath(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> BaseContext:
+    """Run the test also with what other systems have."""
+    method, _, pipes = str(request.param).partition(" over ")
+    monkeypatch.setattr(_queue, "_sockets_work", lambda: not pipes)
+    return multiprocessing.get_context(method)
 
 
 @pytest.fixture
@@ -76,12 +88,9 @@ def test_graphs_with_media(context: BaseContext, turns: int, tmp_path: Path) -> 
     assert answers == [[codec.content_hash(graph), media, True]] * 12
 
 
-@pytest.mark.parametrize("sockets", [True, False], ids=["sockets", "pipes"])
-def test_order_of_each_producer(
-    context: BaseContext, monkeypatch: pytest.MonkeyPatch, *, sockets: bool
-) -> None:
+def test_order_of_each_producer(beneath: BaseContext) -> None:
     """Two producers' graphs arrive in the order of each, and then the queue ends."""
-    monkeypatch.setattr(_queue, "_sockets_work", lambda: sockets)
+    context = beneath
     queue = GraphQueue(context=context)
     with (
         running(context, working.put_numbers, queue, "a", 400),
@@ -95,12 +104,9 @@ def test_order_of_each_producer(
     assert len(got) == 800
 
 
-@pytest.mark.parametrize("sockets", [True, False], ids=["sockets", "pipes"])
-def test_there_and_back(
-    context: BaseContext, monkeypatch: pytest.MonkeyPatch, *, sockets: bool
-) -> None:
+def test_there_and_back(beneath: BaseContext) -> None:
     """Bounded queues, several consumers that produce, and large graphs among small."""
-    monkeypatch.setattr(_queue, "_sockets_work", lambda: sockets)
+    context = beneath
     tasks, results = (GraphQueue(5, context=context) for _ in range(2))
     sent = [working.message(number) for number in range(100)]
     with contextlib.ExitStack() as stack:
@@ -228,6 +234,8 @@ def kill_while_receiving(context: BaseContext, count: int, after: float) -> int:
             stack.enter_context(running(context, working.report, queue, end))
             for _, end in ends
         ]
+        for answer, _ in ends:
+            wait_for(answer)
         for number in range(count):
             queue.put(working.message(number))
             if number == int(count * after):

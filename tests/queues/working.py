@@ -20,7 +20,7 @@ from graphcodec.queues import worker_codec
 from graphcodec_resolvers import FsspecResolver
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator
     from multiprocessing.connection import Connection
     from multiprocessing.context import BaseContext
     from multiprocessing.process import BaseProcess
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     Pipe = Connection[bytes, bytes]
 
 METHODS = ("fork", "forkserver", "spawn")
+READY = b"ready"
 PATIENCE = 60
 """Seconds until a test that hangs fails."""
 
@@ -61,7 +62,9 @@ class Starts(Protocol):
 
 
 @contextlib.contextmanager
-def running(context: BaseContext, target: Any, *args: Any) -> Iterator[BaseProcess]:
+def running(
+    context: BaseContext, target: Any, *args: Any
+) -> Generator[BaseProcess, None, None]:
     """Run a function in a process of its own; it must have ended well at the end."""
     process = cast("Starts", context).Process(target=target, args=args)
     process.start()
@@ -110,6 +113,7 @@ def message(number: int) -> dict[str, Any]:
 
 def report(queue: GraphQueue, pipe: Pipe) -> None:
     """Write down the number of each graph that arrived as it was sent."""
+    pipe.send_bytes(READY)
     for graph in queue:
         assert graph == message(graph["number"])
         pipe.send_bytes(struct.pack("I", graph["number"]))
@@ -118,6 +122,7 @@ def report(queue: GraphQueue, pipe: Pipe) -> None:
 def reported(pipe: Pipe) -> list[int]:
     """Return what a process wrote down until its end."""
     numbers: list[int] = []
+    assert pipe.recv_bytes() == READY
     with contextlib.suppress(EOFError):
         while pipe.poll():
             numbers += struct.unpack("I", pipe.recv_bytes())
