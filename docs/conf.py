@@ -42,10 +42,13 @@ nitpick_ignore_regex = [
     # The documentation is built without a network: nothing outside can be linked to.
     (r"py:.*", rf"({'|'.join(sorted(sys.stdlib_module_names))})(\..*)?"),
     (r"py:.*", r"(attrs|attr|cattrs|fsspec|httpx|msgspec)(\..*)?"),
-    (r"py:.*", r"AbstractFileSystem"),
+    (r"py:.*", r"(AbstractFileSystem|BaseContext)"),
     # Type variables, and aliases that are told of where they are used.
     (r"py:.*", r"(graphcodec\.(\w+\.)*)?[A-Z]"),
-    (r"py:.*", r"(.*\.)?(CodecConverter|JSON|MediaParts|Options|Primitive)"),
+    (
+        r"py:.*",
+        r"(.*\.)?(CodecConverter|GivenCodec|JSON|MediaParts|OnError|Options|Primitive)",
+    ),
     (r"py:.*", r"(.*\.)?(Progress|Scalar|Stores?)"),
     # Parameters that begin with an underscore are for tests.
     (r"py:.*", r"(Fetcher|Network)"),
@@ -56,6 +59,7 @@ _HOMES = (
     "graphcodec.errors",
     "graphcodec.log",
     "graphcodec.primitives",
+    "graphcodec.queues",
     "graphcodec_resolvers",
 )
 
