@@ -31,6 +31,7 @@ CODES = {
     "SealError": ("E_SEAL", ValueError),
     "RoundTripError": ("E_ROUND_TRIP", ValueError),
     "DuplicateTagError": ("E_DUPLICATE_TAG", ValueError),
+    "QueueClosedError": ("E_QUEUE_CLOSED", EOFError),
     "ConflictError": ("E_CONFLICT", GraphCodecError),
     "SnapshotNotFoundError": ("E_SNAPSHOT_NOT_FOUND", LookupError),
     "ToolArgsError": ("E_TOOL_ARGS", ValueError),
