@@ -6,8 +6,9 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypeVar
 
 from graphcodec import _formats, _frames
 from graphcodec._conforming import fits
@@ -40,6 +41,11 @@ from graphcodec.errors import (
     UndecodableValueError,
     UnencodableValueError,
 )
+
+T = TypeVar("T")
+
+Finish: TypeAlias = Callable[[dict[str, Any]], tuple[T, int]]
+"""Takes the outermost map of a document; returns a result and the document's bytes."""
 
 _Bound: TypeAlias = Literal["max_bytes", "max_decompressed"]
 
@@ -122,27 +128,47 @@ class Engine:
             format: ``json`` or ``msgpack``.
             compression: How to compress the document.
         """
-        limits = self._limits
-        if compression is not None:
-            # The frame is what arrives; the document is bounded by what it inflates to.
-            document = self._encode(obj, format, "max_decompressed")
-            return _frames.compress(document, compression, limits)
-        return self._encode(obj, format, "max_bytes")
 
-    def _encode(self, obj: object, format: Format, bound: _Bound) -> bytes:  # noqa: A002 - likewise
+        def finish(wire: dict[str, Any]) -> tuple[bytes, int]:
+            data = _formats.write(wire, format)
+            return data, len(data)
+
+        if compression is None:
+            return self.written(obj, format, finish)
+        # The frame is what arrives; the document is bounded by what it inflates to.
+        document = self.written(obj, format, finish, "max_decompressed")
+        return _frames.compress(document, compression, self._limits)
+
+    def written(
+        self,
+        obj: object,
+        format: Format,  # noqa: A002 - likewise
+        finish: Finish[T],
+        bound: _Bound = "max_bytes",
+    ) -> T:
+        """Return what *finish* makes of the document of *obj*, within the limits.
+
+        Args:
+            obj: The root.
+            format: ``json`` or ``msgpack``.
+            finish: Takes the outermost map and returns its result and the bytes of the
+                document; called again if text in the map is none that JSON can hold.
+            bound: The limit for the bytes of the document.
+        """
         programs = self._current()
         # Whatever fails, a user's function included, is told with its place.
         with suppress(Exception):
-            return self._write(obj, programs.write, format, bound)
-        return self._write(obj, programs.write_carefully, format, bound)
+            return self._write(obj, programs.write, format, finish, bound)
+        return self._write(obj, programs.write_carefully, format, finish, bound)
 
     def _write(
         self,
         obj: object,
         program: WriteProgram,
         format: Format,  # noqa: A002 - likewise
+        finish: Finish[T],
         bound: _Bound,
-    ) -> bytes:
+    ) -> T:
         call = WriteCall(
             program,
             self._limits,
@@ -151,18 +177,18 @@ class Engine:
         )
         wire = self._document(obj, call)
         try:
-            data = _formats.write(wire, format)
+            out, size = finish(wire)
         except UnicodeEncodeError as exc:
             # Text has been looked at; what is left are names that classes chose.
             msg = "a tag, or the name of an Enum member, is not text that JSON can hold"
             raise UnencodableValueError(msg, path="$") from exc
         limits = self._limits
         most = limits.max_bytes if bound == "max_bytes" else limits.max_decompressed
-        if len(data) > most:
-            raise exceeded(bound, most, len(data), "$")
+        if size > most:
+            raise exceeded(bound, most, size, "$")
         document = Document(wire, program.shape_of)
-        check_limits(document, len(data), limits)
-        return data
+        check_limits(document, size, limits)
+        return out
 
     def _document(self, obj: object, call: WriteCall) -> dict[str, Any]:
         try:

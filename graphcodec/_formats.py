@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
@@ -36,6 +37,15 @@ def write(wire: dict[str, Any], format: Format) -> bytes:  # noqa: A002
         format: ``json`` or ``msgpack``.
     """
     return _write_json(wire) if format == "json" else _write_msgpack(wire)
+
+
+def encoder(format: Format) -> Callable[[object], bytes]:  # noqa: A002
+    """Return what writes a part of a document.
+
+    Args:
+        format: ``json`` or ``msgpack``.
+    """
+    return _write_json if format == "json" else _write_msgpack
 
 
 def write_canonical(wire: object) -> bytes:

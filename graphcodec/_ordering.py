@@ -100,6 +100,22 @@ def _knots(order: list[int], children: Callable[[int], list[int]]) -> dict[int, 
     return found
 
 
+def cycles(count: int, children: Callable[[int], list[int]]) -> list[list[int]]:
+    """Return numbers in groups, children first: those of common cycles are together.
+
+    Args:
+        count: How many numbers there are, from 0.
+        children: Gives those that a number refers to.
+    """
+    order, _ = _children_first(range(count), children)
+    knots = _knots(order, children)
+    groups: dict[int, list[int]] = {}
+    for number in range(count):
+        groups.setdefault(knots[number], []).append(number)
+    # A group is known by the one of its numbers that was finished last.
+    return [groups[number] for number in order if number in groups]
+
+
 def _children_first(
     roots: Iterable[int], children: Callable[[int], list[int]]
 ) -> tuple[list[int], int | None]:

@@ -18,7 +18,7 @@ import attrs
 from graphcodec import primitives
 from graphcodec._comparing import difference
 from graphcodec._conforming import mismatch
-from graphcodec._engine import Engine
+from graphcodec._engine import Engine, Finish
 from graphcodec._formats import Format
 from graphcodec._frames import Compression, check_compression
 from graphcodec._handlers import Handlers, as_handlers
@@ -346,6 +346,28 @@ class Codec:
         """
         self._engine.resolvers.add(resolver)
         self._added_resolvers.append(resolver)
+
+    # For the other modules of this package
+
+    def written(self, obj: object, finish: Finish[T]) -> T:
+        """Return what *finish* makes of a document; for this package alone.
+
+        Args:
+            obj: See `encode`.
+            finish: Takes the outermost map, which it must leave as it is, and returns
+                its result and the bytes of the document.
+        """
+        return self._engine.written(obj, self._options.format, finish)
+
+    @property
+    def format(self) -> Format:
+        """What `encode` writes."""
+        return self._options.format
+
+    @property
+    def limits(self) -> Limits:
+        """What one document may cost."""
+        return self._options.limits
 
     @property
     def converter(self) -> CodecConverter:

