@@ -83,7 +83,9 @@ def test_class(cache: TurnCache) -> None:
 
 def test_not_there(cache: TurnCache) -> None:
     """A session and a turn that were not saved are told apart from an error."""
-    with pytest.raises(errors.SnapshotNotFoundError, match="no turn of the session 's'"):
+    with pytest.raises(
+        errors.SnapshotNotFoundError, match="no turn of the session 's'"
+    ):
         cache.load("s")
     cache.save("s", 1, None)
     with pytest.raises(errors.SnapshotNotFoundError, match="no turn 2 of the session"):
@@ -222,7 +224,14 @@ def test_odd_ids(client: redis.Redis, cache: TurnCache) -> None:
 
 def test_odd_namespaces(client: redis.Redis) -> None:
     """Sessions of namespaces whose joined keys would be equal stay apart."""
-    pairs = [("a", "b:c"), ("a:b", "c"), ("a{x}", "c"), ("", "c"), ("*", "c"), ("é", "")]
+    pairs = [
+        ("a", "b:c"),
+        ("a:b", "c"),
+        ("a{x}", "c"),
+        ("", "c"),
+        ("*", "c"),
+        ("é", ""),
+    ]
     for namespace, id_ in pairs:
         TurnCache(client, namespace=namespace).save(id_, 1, [namespace])
 
@@ -254,7 +263,9 @@ def test_turn_that_is_none(cache: TurnCache, turn: Any) -> None:
         lambda: cache.fork("s", turn, "t"),
     ]
     for call in calls:
-        with pytest.raises(errors.InvalidValueError, match="turn must be an int from 0"):
+        with pytest.raises(
+            errors.InvalidValueError, match="turn must be an int from 0"
+        ):
             call()
 
 
