@@ -365,6 +365,11 @@ class Codec:
         return self._options.format
 
     @property
+    def compression(self) -> Compression | None:
+        """How `encode` compresses."""
+        return self._options.compression
+
+    @property
     def limits(self) -> Limits:
         """What one document may cost."""
         return self._options.limits

@@ -1,7 +1,7 @@
 """From a document to chunks, of which most are known from the last save.
 
 Cut is the wire, not the graph: what the codec wrote is taken apart where an object is
-larger than `SMALL`, and where a list is long, and put together again as it was. So the
+large, and where a list is long, and put together again as it was. So the
 cache neither walks graphs nor knows classes.
 
 A long list is cut into runs of 8 entries, of 8 runs, of 8 times 8 runs and so on, as
@@ -26,7 +26,6 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from attrs import field, frozen
 
-from graphcodec import _formats
 from graphcodec._cache._chunks import Address, Entry, address_of, pack
 from graphcodec._document import reference
 from graphcodec._ordering import cycles
@@ -34,14 +33,11 @@ from graphcodec._ordering import cycles
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from graphcodec._formats import Format
+    from graphcodec._cache._documents import Documents
 
 Wire: TypeAlias = dict[str, Any]
 Node: TypeAlias = tuple[Address, int]
 """Where a node is: the address of its chunk, and which of its objects it is."""
-
-SMALL: Final = 256
-"""What is no larger than this, in bytes, stays where it is."""
 
 RUN: Final = 8
 """How many entries, or runs, a run has."""
@@ -144,13 +140,14 @@ class Cutter:
     """Cuts one document.
 
     Args:
-        format: What the codec writes.
+        documents: Writes the documents of the chunks.
         memo: What the last save of the session cut.
     """
 
-    def __init__(self, format: Format, memo: Memo) -> None:  # noqa: A002
-        self._format: Format = format
-        self._encode = _formats.encoder(format)
+    def __init__(self, documents: Documents, memo: Memo) -> None:
+        self._write = documents.write
+        self._encode = documents.encode
+        self._small = documents.small
         self._memo = memo
         self._start()
 
@@ -182,9 +179,9 @@ class Cutter:
             memo_nodes = ()
         links = _Links({})
         root = self._inner(wire["root"], links)
-        document = self._write({"graphcodec": 1, "root": root})
+        document, length = self._write({"graphcodec": 1, "root": root})
         value = pack(links.entries, document)
-        size = self._size + links.size + len(document)
+        size = self._size + links.size + length
         memo = Memo(self._pieces, memo_nodes)
         return Cut(self._chunks, value, memo), size
 
@@ -216,8 +213,9 @@ class Cutter:
         links = _Links(self._group)
         inner = [self._inner(nodes[number], links) for number in group]
         self._group = {}
-        document = self._write({"graphcodec": 1, "nodes": inner, "root": None})
-        self._size += links.size + len(document)
+        wire = {"graphcodec": 1, "nodes": inner, "root": None}
+        document, length = self._write(wire)
+        self._size += links.size + length
         address = self._store(pack(links.entries, document))
         first = self._copies[address] * len(group) + 1
         self._copies[address] += 1
@@ -253,7 +251,7 @@ class Cutter:
 
     def _stays(self, value: Any, wire: bytes) -> bool:
         """Say whether a value is small, or tied to the cycle around it."""
-        if len(wire) <= SMALL:
+        if len(wire) <= self._small:
             return True
         inside = _references(value) if self._group else ()
         return not self._group.keys().isdisjoint(inside)
@@ -321,17 +319,15 @@ class Cutter:
 
     def _new_piece(self, value: Any, inner: Callable[[Any, _Links], Any]) -> Piece:
         links = _Links({})
-        document = self._write({"graphcodec": 1, "root": inner(value, links)})
+        wire = {"graphcodec": 1, "root": inner(value, links)}
+        document, length = self._write(wire)
         address = self._store(pack(links.entries, document))
-        return Piece(address, links.size + len(document), links.top)
+        return Piece(address, links.size + length, links.top)
 
     def _store(self, value: bytes) -> Address:
         address = address_of(value)
         self._chunks.setdefault(address, value)
         return address
-
-    def _write(self, wire: Wire) -> bytes:
-        return _formats.write(wire, self._format)
 
 
 def _is_object(value: Wire) -> bool:

@@ -13,6 +13,7 @@ from attrs import frozen
 
 from graphcodec import _formats
 from graphcodec._cache._chunks import Address, Chunk, Entry
+from graphcodec._cache._documents import inflated
 from graphcodec._cache._joining import malformed
 from graphcodec._document import reference
 from graphcodec._limits import exceeded
@@ -93,10 +94,11 @@ class _View:
     """
 
     def __init__(self, side: Side, limits: Limits) -> None:
-        self.root = self._part(side.root, 0)
+        self._limits = limits
         self._chunks = side.chunks
         self._most = self._left = limits.max_bytes
         self._parts: dict[_Link, _Part] = {}
+        self.root = self._part(side.root, 0)
 
     def opened(self, some: _Some) -> _Part:
         """Return a part that is no reference."""
@@ -167,7 +169,7 @@ class _View:
         return part
 
     def _part(self, chunk: Chunk, number: int) -> _Part:
-        wire = _formats.read(chunk.document)
+        wire = _formats.read(inflated(chunk.document, self._limits))
         nodes: list[Any] = wire.get("nodes", [])
         value = nodes[(number - 1) % len(nodes)] if nodes else wire["root"]
         return _Part(value, chunk, nodes)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from graphcodec import _formats
 from graphcodec._cache._chunks import Address, Chunk, Entry, shown
+from graphcodec._cache._documents import inflated
 from graphcodec._document import reference
 from graphcodec._limits import NESTING, exceeded
 from graphcodec.errors import LimitExceededError, UndecodableValueError
@@ -78,7 +79,7 @@ class Joiner:
         self._root = root
         self._chunks = chunks
         self._limits = limits
-        self._binary = _formats.is_binary(root.document)
+        self._binary = _formats.is_binary(inflated(root.document, limits))
         self._left = limits.max_bytes
         self._numbers: dict[Member, int] = {}
 
@@ -159,13 +160,14 @@ class Joiner:
         return chunk, self._parsed(chunk, shown(address))
 
     def _parsed(self, chunk: Chunk, name: str) -> Wire:
-        self._left -= len(chunk.document)
+        document = inflated(chunk.document, self._limits)
+        self._left -= len(document)
         if self._left < 0:
             most = self._limits.max_bytes
             raise exceeded("max_bytes", most, most - self._left, "$")
-        if _formats.is_binary(chunk.document) is not self._binary:
+        if _formats.is_binary(document) is not self._binary:
             raise malformed(name, "it is in another format than the snapshot")
-        return _formats.read(chunk.document)
+        return _formats.read(document)
 
 
 class _Filler:

@@ -35,6 +35,7 @@ from graphcodec._cache._chunks import (
 )
 from graphcodec._cache._cutting import Cut, Cutter, Memo
 from graphcodec._cache._differing import Change, Side, differences
+from graphcodec._cache._documents import Documents
 from graphcodec._cache._joining import Joiner, children_first
 from graphcodec._cache._memos import Memos
 from graphcodec._cache._results import Freed, Saved, Session
@@ -105,6 +106,7 @@ class Plans:
         if not isinstance(given, Codec):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise invalid("codec", "a Codec", given)
         self._codec = given.replace(write_unregistered=False)
+        self._documents = Documents(given.format, given.compression, given.limits)
         self._names = Namespace(namespace)
         self._ttl = milliseconds(ttl)
         self._memos = Memos()
@@ -145,7 +147,7 @@ class Plans:
         raise StorageError(msg, hint=hint)
 
     def _cut(self, snapshot: object, memo: Memo) -> Cut:
-        cutter = Cutter(self._codec.format, memo)
+        cutter = Cutter(self._documents, memo)
         try:
             return self._codec.written(snapshot, cutter.cut)
         except RecursionError:

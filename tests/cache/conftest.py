@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from graphcodec.cache import TurnCache
-from tests.cache.servers import Server, binary
+from tests.cache.servers import Client, Server, binary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    import redis
 
 
 def started(kind: str, *, durable: bool = False) -> Server:
@@ -35,15 +33,15 @@ def server(request: pytest.FixtureRequest) -> Iterator[Server]:
 
 
 @pytest.fixture
-def client(server: Server) -> Iterator[redis.Redis]:
+def client(server: Server) -> Iterator[Client]:
     """A client of a server that holds nothing."""
     with server.client() as client:
-        client.flushall()  # pyright: ignore[reportUnknownMemberType]
+        client.flushall()
         yield client
 
 
 @pytest.fixture
-def cache(client: redis.Redis) -> TurnCache:
+def cache(client: Client) -> TurnCache:
     """A cache that has saved nothing."""
     return TurnCache(client)
 

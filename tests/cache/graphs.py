@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from graphcodec._cache._arguments import Namespace
 from graphcodec._cache._chunks import addresses_in, unpack_snapshot
 from tests.bench import graphs
 
 if TYPE_CHECKING:
-    import redis
-
     from graphcodec import Conversation
-    from graphcodec.cache import TurnCache
+    from tests.cache.servers import Client
 
 
 def grown(turns: int) -> list[Conversation]:
@@ -20,28 +19,28 @@ def grown(turns: int) -> list[Conversation]:
     return [last.replace(items=last.items[: 3 * n]) for n in range(1, turns + 1)]
 
 
-def chunk_key(cache: TurnCache, session_id: str = "s") -> str:
+def chunk_key(session_id: str = "s", namespace: str = "graphcodec") -> str:
     """Return the key of the chunks of a session."""
-    return cache._plans._names.keys(session_id).chunks
+    return Namespace(namespace).keys(session_id).chunks
 
 
-def turn_key(cache: TurnCache, session_id: str = "s") -> str:
+def turn_key(session_id: str = "s", namespace: str = "graphcodec") -> str:
     """Return the key of the turns of a session."""
-    return cache._plans._names.keys(session_id).turns
+    return Namespace(namespace).keys(session_id).turns
 
 
-def needed(client: redis.Redis, cache: TurnCache) -> set[bytes]:
+def needed(client: Client) -> set[bytes]:
     """Return the addresses of all chunks that the turns of a session lead to."""
-    stored: dict[bytes, Any] = client.hgetall(turn_key(cache))  # type: ignore[assignment]
+    stored: dict[bytes, Any] = client.hgetall(turn_key())
     values = [unpack_snapshot(raw).value for f, raw in stored.items() if f.isdigit()]
     found: set[bytes] = set()
     while values:
         new = {address for value in values for address in addresses_in(value)} - found
         found |= new
-        values = [client.hget(chunk_key(cache), address) for address in new]  # type: ignore[arg-type, misc]
+        values = [client.hget(chunk_key(), address) for address in new]
     return found
 
 
-def there(client: redis.Redis, cache: TurnCache) -> set[bytes]:
+def there(client: Client) -> set[bytes]:
     """Return the addresses of all chunks of a session."""
-    return set(client.hkeys(chunk_key(cache)))  # type: ignore[arg-type]
+    return set(client.hkeys(chunk_key()))

@@ -10,13 +10,16 @@ import tempfile
 import time
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import redis
 from redis.exceptions import ConnectionError as NotThere
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+Client: TypeAlias = Any
+"""A client of redis-py, whose annotations leave open whether an answer is awaited."""
 
 _WAIT: Final = 20.0
 
@@ -78,7 +81,7 @@ class Server:
         with self.client(retry=None) as client:
             while True:
                 try:
-                    client.ping()  # pyright: ignore[reportUnknownMemberType]
+                    client.ping()
                 except NotThere:
                     if time.monotonic() > end:
                         raise
@@ -86,7 +89,7 @@ class Server:
                 else:
                     return
 
-    def client(self, **options: Any) -> redis.Redis:
+    def client(self, **options: Any) -> Client:
         """Return a client of it.
 
         Args:

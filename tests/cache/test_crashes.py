@@ -13,18 +13,16 @@ from redis.exceptions import ConnectionError as NotThere
 from graphcodec import errors
 from graphcodec.cache import TurnCache
 from graphcodec.testing import same_graph
-from tests.cache.graphs import grown, needed, there
+from tests.cache.graphs import chunk_key, grown, needed, there
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import redis
-
     from graphcodec import Conversation
-    from tests.cache.servers import Server
+    from tests.cache.servers import Client, Server
 
 
-def check_whole(client: redis.Redis, returned: dict[int, Conversation]) -> None:
+def check_whole(client: Client, returned: dict[int, Conversation]) -> None:
     """Verify that nothing is lost, nothing half there, and that `gc` leaves no more."""
     cache = TurnCache(client)
 
@@ -32,9 +30,9 @@ def check_whole(client: redis.Redis, returned: dict[int, Conversation]) -> None:
     for turn in cache.turns("s"):
         found = cache.load("s", turn)
         assert turn not in returned or same_graph(found, returned[turn])
-    assert needed(client, cache) <= there(client, cache)
+    assert needed(client) <= there(client)
     cache.gc("s")
-    assert needed(client, cache) == there(client, cache)
+    assert needed(client) == there(client)
     assert all(same_graph(cache.load("s", turn), g) for turn, g in returned.items())
 
 
@@ -81,11 +79,11 @@ def test_server_that_lost_its_last_saves(durable: Server) -> None:
         cache = TurnCache(client)
         for number, graph in enumerate(turns[:6]):
             cache.save("s", number, graph)
-        lost = client.dump(key := cache._plans._names.keys("s").chunks)
+        lost = client.dump(chunk_key())
         for number, graph in enumerate(turns[6:11], 6):
             cache.save("s", number, graph)
         # As after a failover to a replica that is behind.
-        client.restore(key, 0, lost, replace=True)
+        client.restore(chunk_key(), 0, lost, replace=True)
         for number in range(6, 11):
             cache.delete("s", number)
         cache.save("s", 11, turns[11])
@@ -116,7 +114,7 @@ def race(*jobs: Callable[[], None]) -> None:
         raise failure
 
 
-def test_two_writers(client: redis.Redis) -> None:
+def test_two_writers(client: Client) -> None:
     """Of two writers of one turn, one wins and the other is told."""
     turns = grown(25)
     won: list[dict[int, Conversation]] = [{}, {}]
@@ -145,7 +143,7 @@ def test_two_writers(client: redis.Redis) -> None:
 
 
 @pytest.mark.parametrize("shared", [True, False])
-def test_saves_and_sweeps(client: redis.Redis, *, shared: bool) -> None:
+def test_saves_and_sweeps(client: Client, *, shared: bool) -> None:
     """Sweeps in the middle of saves take nothing that a turn needs."""
     turns = grown(30)
     cache = TurnCache(client)
@@ -179,7 +177,7 @@ def test_saves_and_sweeps(client: redis.Redis, *, shared: bool) -> None:
     check_whole(client, dict(enumerate(turns)))
 
 
-def test_two_versions_count_every_save(client: redis.Redis) -> None:
+def test_two_versions_count_every_save(client: Client) -> None:
     """Without an expected version the last writer wins, and all saves are counted."""
     versions: list[int] = []
 
@@ -192,7 +190,7 @@ def test_two_versions_count_every_save(client: redis.Redis) -> None:
     assert sorted(versions) == list(range(1, 101))
 
 
-def test_reading_beside_pruning(client: redis.Redis) -> None:
+def test_reading_beside_pruning(client: Client) -> None:
     """A reader meets a whole turn or none, whatever is deleted meanwhile."""
     turns = grown(40)
     cache = TurnCache(client)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 import pytest
@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from graphcodec import Codec, Limits, Registry, errors
 from graphcodec._cache._chunks import Entry, address_of, pack, unpack
-from graphcodec._cache._cutting import RUN, SMALL, Cut, Cutter, Memo
+from graphcodec._cache._cutting import RUN, Cut, Cutter, Memo
+from graphcodec._cache._documents import Documents
 from graphcodec._cache._joining import Joiner
 from graphcodec.testing import same_graph, strategies
 from tests.cache.graphs import grown
@@ -26,7 +27,8 @@ JSON = Codec(types=[Node, Link])
 
 def cut(graph: object, memo: Memo | None = None, codec: Codec = JSON) -> Cut:
     """Return what a graph is cut into."""
-    return codec.written(graph, Cutter(codec.format, memo or Memo()).cut)
+    documents = Documents(codec.format, codec.compression, codec.limits)
+    return codec.written(graph, Cutter(documents, memo or Memo()).cut)
 
 
 def joined(
@@ -80,13 +82,25 @@ def test_lists_of_any_length(length: int, width: int) -> None:
     check_again([Registry({"n": f"{n:{width}}"}) for n in range(length)])
 
 
+@pytest.mark.parametrize("compression", ["gzip", "zstd"])
+def test_compressed(compression: Literal["gzip", "zstd"]) -> None:
+    """A codec that compresses has larger chunks, which are compressed."""
+    graph = grown(60)[-1]
+    codec = Codec(compression=compression)
+    done = check_again(graph, codec)
+    plain = check_again(graph)
+
+    assert len(done.chunks) < len(plain.chunks) / 5
+    assert sum(map(len, done.chunks.values())) < len(JSON.encode(graph)) / 2
+
+
 def test_small_things_stay() -> None:
     """What is small has no chunk of its own."""
     assert len(check_again([Registry({"a": 1})] * 1).chunks) == 0
     assert len(check_again(list(range(50))).chunks) == 0
     assert len(check_again(list(range(64))).chunks) == 0
     assert len(check_again(list(range(1_000))).chunks) <= 1_000 // 64 + 2
-    assert len(check_again(Registry({"a": [Registry({"a": "x" * SMALL})]})).chunks) == 1
+    assert len(check_again(Registry({"a": [Registry({"a": "x" * 256})]})).chunks) == 1
 
 
 def test_equal_is_not_same() -> None:

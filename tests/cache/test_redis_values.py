@@ -14,15 +14,15 @@ from graphcodec.testing import same_graph
 from tests.cache.graphs import chunk_key, grown, turn_key
 
 if TYPE_CHECKING:
-    import redis
+    from tests.cache.servers import Client
 
 
-def test_changed_chunk(client: redis.Redis, cache: TurnCache) -> None:
+def test_changed_chunk(client: Client, cache: TurnCache) -> None:
     """A chunk that was changed is an error that names it."""
     cache.save("s", 1, grown(9)[-1])
-    stored: dict[bytes, bytes] = client.hgetall(chunk_key(cache))  # type: ignore[assignment]
+    stored: dict[bytes, bytes] = client.hgetall(chunk_key())
     address, value = next((a, v) for a, v in stored.items() if b"customer" in v)
-    client.hset(chunk_key(cache), address, value.replace(b"customer", b"customes"))
+    client.hset(chunk_key(), address, value.replace(b"customer", b"customes"))
 
     with pytest.raises(errors.UndecodableValueError, match="was changed") as caught:
         cache.load("s")
@@ -30,25 +30,25 @@ def test_changed_chunk(client: redis.Redis, cache: TurnCache) -> None:
     assert cache.get("s", 1, "none") == "none"
 
 
-def test_missing_chunk(client: redis.Redis, cache: TurnCache) -> None:
+def test_missing_chunk(client: Client, cache: TurnCache) -> None:
     """A chunk that is missing is an error that names it, and a save brings it back."""
     graph = grown(9)[-1]
     cache.save("s", 1, graph)
-    client.delete(chunk_key(cache))
+    client.delete(chunk_key())
 
-    with pytest.raises(errors.UndecodableValueError, match="chunk .* is not in Redis"):
+    with pytest.raises(errors.UndecodableValueError, match=r"chunk .* is not in Redis"):
         cache.load("s")
     cache.save("s", 2, graph)
     assert same_graph(cache.load("s", 1), graph)
 
 
-def test_any_damage(client: redis.Redis, cache: TurnCache) -> None:
+def test_any_damage(client: Client, cache: TurnCache) -> None:
     """Whatever a byte becomes, the outcome is the graph or an error of ours."""
     graph = grown(3)[-1]
     cache.save("s", 1, graph)
     damage = random.Random(7)  # noqa: S311 - for damage, not for secrets
-    for key in (chunk_key(cache), turn_key(cache)):
-        for field, value in client.hgetall(key).items():  # type: ignore[union-attr]
+    for key in (chunk_key(), turn_key()):
+        for field, value in client.hgetall(key).items():
             for _ in range(25):
                 at = damage.randrange(len(value))
                 how = damage.choice([bytes([damage.randrange(256)]), b"", b"\xff" * 9])
@@ -77,11 +77,11 @@ def test_any_damage(client: redis.Redis, cache: TurnCache) -> None:
         pack([], b'{"graphcodec":1,"root":{"$type":"$ref","n":0}}'),
     ],
 )
-def test_forged_root(client: redis.Redis, cache: TurnCache, value: bytes) -> None:
+def test_forged_root(client: Client, cache: TurnCache, value: bytes) -> None:
     """A root that no save wrote is an error of ours, also with the right hash."""
     cache.save("s", 1, [1])
     stored = b"0" * 15 + b"1" + address_of(value) + value
-    client.hset(turn_key(cache), "1", stored)
+    client.hset(turn_key(), "1", stored)
 
     with pytest.raises(errors.GraphCodecError):
         cache.load("s", 1)
@@ -89,7 +89,7 @@ def test_forged_root(client: redis.Redis, cache: TurnCache, value: bytes) -> Non
         cache.diff("s", 1, 1)
 
 
-def test_too_large(client: redis.Redis) -> None:
+def test_too_large(client: Client) -> None:
     """A snapshot that is larger than this codec allows is refused when it is read."""
     TurnCache(client).save("s", 1, grown(50)[-1])
     small = TurnCache(client, codec=Codec(limits=Limits(max_bytes=3_000)))
@@ -98,23 +98,23 @@ def test_too_large(client: redis.Redis) -> None:
         small.load("s")
 
 
-def test_replaced_while_it_is_read(client: redis.Redis, cache: TurnCache) -> None:
+def test_replaced_while_it_is_read(client: Client, cache: TurnCache) -> None:
     """A load that finds its chunks gone looks once more for what there is now."""
     cache.save("s", 1, grown(40)[-1])
     ask, other = client.execute_command, TurnCache(client)
 
     def meanwhile(*args: object, **options: object) -> object:
         if args[0] == "HMGET" and client.execute_command is meanwhile:
-            client.execute_command = ask  # type: ignore[method-assign]
+            client.execute_command = ask
             other.save("s", 1, ["new"])
             other.gc("s")
         return ask(*args, **options)
 
-    client.execute_command = meanwhile  # type: ignore[method-assign, assignment]
+    client.execute_command = meanwhile
     assert cache.load("s", 1) == ["new"]
 
 
-def test_swept_while_it_is_saved(client: redis.Redis, cache: TurnCache) -> None:
+def test_swept_while_it_is_saved(client: Client, cache: TurnCache) -> None:
     """A sweep between the parts of a large save makes it send again what went."""
     graph = [grown(2)[-1], ["x" * 100_000 + str(n) for n in range(64)]]
     send, other, swept = client.execute_command, TurnCache(client), 0
@@ -124,36 +124,36 @@ def test_swept_while_it_is_saved(client: redis.Redis, cache: TurnCache) -> None:
         answer = send(*args, **options)
         if answer == [b"saved", 0] and swept < 3:
             swept += 1
-            client.execute_command = send  # type: ignore[method-assign]
+            client.execute_command = send
             assert other.gc("s").chunks > 0
-            client.execute_command = meanwhile  # type: ignore[method-assign, assignment]
+            client.execute_command = meanwhile
         return answer
 
-    client.execute_command = meanwhile  # type: ignore[method-assign, assignment]
+    client.execute_command = meanwhile
     cache.save("s", 1, graph)
-    client.execute_command = send  # type: ignore[method-assign]
+    client.execute_command = send
 
     assert swept == 3
     assert same_graph(cache.load("s"), graph)
     assert cache.gc("s").chunks == 0
 
 
-def test_sweeps_without_end(client: redis.Redis, cache: TurnCache) -> None:
+def test_sweeps_without_end(client: Client, cache: TurnCache) -> None:
     """If what is stored vanishes every time, the save gives up in words."""
     graph = ["x" * 100_000 + str(n) for n in range(64)]
-    send, key = client.execute_command, chunk_key(cache)
+    send, key = client.execute_command, chunk_key()
 
     def meanwhile(*args: object, **options: object) -> object:
         answer = send(*args, **options)
         send("DEL", key)
         return answer
 
-    client.execute_command = meanwhile  # type: ignore[method-assign, assignment]
+    client.execute_command = meanwhile
     with pytest.raises(errors.StorageError, match="vanish as fast as they are stored"):
         cache.save("s", 1, graph)
 
 
-def test_early_change_sends_little(client: redis.Redis, cache: TurnCache) -> None:
+def test_early_change_sends_little(client: Client, cache: TurnCache) -> None:
     """A change of an early message does not send what is there already."""
     old = grown(200)[-1]
     items = list(old.items)
@@ -163,6 +163,6 @@ def test_early_change_sends_little(client: redis.Redis, cache: TurnCache) -> Non
 
     assert second < first / 20
     assert same_graph(cache.load("s", 2), old.replace(items=items))
-    roots = client.hget(turn_key(cache), "2")
+    roots = client.hget(turn_key(), "2")
     assert isinstance(roots, bytes)
     assert len(addresses_in(roots[48:])) < 40
