@@ -40,11 +40,16 @@ from graphcodec.runs._events import UserMessage as UserMessage
 from graphcodec.runs._events import event_from_dict as event_from_dict
 from graphcodec.runs._files import EventFile as EventFile
 from graphcodec.runs._files import JsonFile as JsonFile
+from graphcodec.runs._forwarding import EventForwarder as EventForwarder
+from graphcodec.runs._forwarding import EventReceiver as EventReceiver
+from graphcodec.runs._forwarding import Forwarded as Forwarded
 from graphcodec.runs._metadata import Metadata as Metadata
+from graphcodec.runs._recorder import ConversationRecorder as ConversationRecorder
 
 TYPES: Final = (
     *EVENTS.values(),
     UnknownEvent,
+    Forwarded,
     Metadata,
     ConversationData,
     EvaluationData,

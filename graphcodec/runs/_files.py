@@ -2,9 +2,9 @@
 
 import json
 import os
+import secrets
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from threading import Lock
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Final, Self, cast
@@ -14,6 +14,7 @@ from graphcodec.runs._builder import RunDataBuilder
 from graphcodec.runs._bus import EventBus, Subscription
 from graphcodec.runs._data import RunData
 from graphcodec.runs._events import Event
+from graphcodec.runs._forms import plain_codec
 from graphcodec.runs._portable import portable
 
 if TYPE_CHECKING:
@@ -47,22 +48,17 @@ class JsonFile:
         text = json.dumps(run.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
         target = Path(path)
         target.parent.mkdir(parents=True, exist_ok=True)
-        with NamedTemporaryFile(
-            "w",
-            encoding="utf-8",
-            errors="surrogatepass",
-            dir=target.parent,
-            prefix=f".{target.name}.",
-            delete=False,
-        ) as file:
-            try:
+        # Beside the target, so that it can take its place; with the usual permissions.
+        fresh = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
+        try:
+            with fresh.open("x", encoding="utf-8", errors="surrogatepass") as file:
                 file.write(text + "\n")
                 file.flush()
                 os.fsync(file.fileno())
-                Path(file.name).replace(target)
-            except BaseException:
-                Path(file.name).unlink(missing_ok=True)
-                raise
+            fresh.replace(target)
+        except BaseException:
+            fresh.unlink(missing_ok=True)
+            raise
 
     @staticmethod
     def read(path: StrPath) -> RunData:
@@ -111,7 +107,7 @@ class EventFile:
         codec: "Codec | None" = None,
         fsync: bool = False,
     ) -> None:
-        self._codec = codec or _plain_codec()
+        self._codec = codec or plain_codec()
         self._fsync = fsync
         self._lock = Lock()
         target = Path(path)
@@ -168,7 +164,7 @@ class EventFile:
             UndecodableValueError: If another line is no event; says which.
             OSError: If the file can't be read.
         """
-        codec = codec or _plain_codec()
+        codec = codec or plain_codec()
         with Path(path).open("rb") as file:
             for number, line in enumerate(file, 1):
                 if line.endswith(b"\n") and line.strip():
@@ -216,10 +212,3 @@ def _is_cut(path: Path) -> bool:
             return False
         file.seek(size - 1)
         return file.read(1) != b"\n"
-
-
-def _plain_codec() -> "Codec":
-    # Not at the top: events can be published without it.
-    from graphcodec.codec import Codec  # noqa: PLC0415
-
-    return Codec()

@@ -235,10 +235,15 @@ def _admits_none(hint: object) -> bool:
     return hint is object or type(None) in _arms(hint)
 
 
+def plain_codec() -> Codec:
+    """Return a codec for events, for those who bring none."""
+    # The codec is heavy, and events can be published without it.
+    from graphcodec.codec import Codec  # noqa: PLC0415
+
+    return Codec()
+
+
 @cache
 def tree_codec() -> Codec:
     """Return the codec for what users put into events: JSON, without references."""
-    # The codec is heavy, and most runs hold nothing but JSON.
-    from graphcodec.codec import Codec  # noqa: PLC0415
-
-    return Codec(references="none")
+    return plain_codec().replace(references="none")

@@ -38,9 +38,7 @@ PARTS: list[Any] = [
 @pytest.mark.parametrize("part", PARTS, ids=lambda part: type(part).__name__)
 def test_every_part_comes_back(part: Any) -> None:
     """From its documented form, and through the codec: equal."""
-    cls: Any = type(part)
-
-    assert cls.from_dict(part.to_dict()) == part
+    assert part.from_dict(part.to_dict()) == part
     assert graphcodec.decode(graphcodec.encode(part)) == part
 
 
