@@ -23,7 +23,7 @@ from attrs import define, field, fields, frozen
 
 from graphcodec._paths import excerpt, format_path
 from graphcodec.errors import InvalidValueError, LimitExceededError
-from graphcodec.readers._grep import compiled
+from graphcodec.readers._patterns import compiled
 
 if TYPE_CHECKING:
     import regex

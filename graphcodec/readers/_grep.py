@@ -12,30 +12,28 @@ many more can be rewritten so that they search many lines at once, too.
 
 from __future__ import annotations
 
-import math
 import re
 import sys
 from contextlib import closing
 from itertools import islice
-from time import perf_counter
 from typing import TYPE_CHECKING, Final, Protocol, cast
 
-from graphcodec.errors import InvalidValueError, LimitExceededError
 from graphcodec.readers._blockwise import for_blocks
 from graphcodec.readers._lines import LineIndex, decoded
+from graphcodec.readers._patterns import (
+    Budget,
+    check_size,
+    check_timeout,
+    refused,
+    unchecked,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
     import regex
 
-__all__ = ["compiled", "grep"]
-
-LONGEST_PATTERN: Final = 1000
-"""How many characters a pattern may have."""
-
-LARGEST_REPEAT: Final = 10_000
-"""How often counted repeats, one inside the other, may repeat a part of a pattern."""
+__all__ = ["grep"]
 
 LONGEST_LINE: Final = 1 << 22
 """How many bytes of a line are searched at once."""
@@ -47,11 +45,7 @@ FLAGS: Final = "imsu"
 
 _FOR_EVER: Final = 1e6
 
-_OWN: Final = "a pattern that you trust can be passed as re.compile(pattern)"
-
 _SPECIAL: Final = frozenset(r"\.^$*+?{}[]|()" + "\n")
-_REPEAT: Final = re.compile(r"\{(\d*,?\d*)\}")
-_VERBOSE: Final = re.compile(r"(?<!\\)(?:\\\\)*\(\?[A-Za-z0-9]*x")
 
 
 class Matcher(Protocol):
@@ -96,7 +90,7 @@ def grep(
         LimitExceededError: If matching took longer than *timeout*.
     """
     if max_matches is not None and max_matches < 0:
-        raise _refused("max_matches can't be negative", max_matches)
+        raise refused("max_matches can't be negative", max_matches)
     matcher = _matcher(pattern, flags, timeout)
     with closing(_matches(index, matcher)) as lines:
         return list(islice(lines, max_matches))
@@ -202,45 +196,12 @@ class _Own:
         return self._search(decoded(piece)) is not None
 
 
-class _Budget:
-    """The time that searches may still take."""
-
-    __slots__ = ("_left", "_timeout")
-
-    def __init__(self, timeout: float) -> None:
-        self._timeout = timeout
-        self._left = timeout
-
-    def search(
-        self, pattern: regex.Pattern[str], text: str, start: int = 0
-    ) -> regex.Match[str] | None:
-        """Search *text* from *start* on, and take the time from the budget."""
-        before = perf_counter()
-        try:
-            match = pattern.search(text, start, timeout=self._left)
-        except TimeoutError:
-            raise self._spent() from None
-        self._left -= perf_counter() - before
-        if self._left <= 0:
-            raise self._spent()
-        return match
-
-    def _spent(self) -> LimitExceededError:
-        return LimitExceededError(
-            f"matching the pattern took more than {self._timeout:g} seconds",
-            hint="simplify nested repeats such as (a+)+, search for a plain word first,"
-            " or give more timeout",
-            limit="pattern_timeout",
-            value=self._timeout,
-        )
-
-
 class _Stranger:
     """Searches with an expression that somebody sent, line by line."""
 
     longest = LONGEST_LINE
 
-    def __init__(self, pattern: regex.Pattern[str], budget: _Budget) -> None:
+    def __init__(self, pattern: regex.Pattern[str], budget: Budget) -> None:
         self._pattern = pattern
         self._budget = budget
 
@@ -260,7 +221,7 @@ class _BlockStranger(_Stranger):
     def __init__(
         self,
         pattern: regex.Pattern[str],
-        budget: _Budget,
+        budget: Budget,
         for_block: regex.Pattern[str],
     ) -> None:
         super().__init__(pattern, budget)
@@ -286,11 +247,9 @@ def _matcher(pattern: object, flags: str, timeout: float | None) -> Matcher:
         return _matcher_of_text(pattern, flags, timeout)
     own = cast("re.Pattern[str] | None", pattern if _is_compiled(pattern) else None)
     if own is None:
-        raise _refused(
-            "the pattern must be a str or come from re.compile(str)", pattern
-        )
+        raise refused("the pattern must be a str or come from re.compile(str)", pattern)
     if flags:
-        raise _refused("a compiled pattern has its own flags", flags)
+        raise refused("a compiled pattern has its own flags", flags)
     return _Own(own)
 
 
@@ -301,83 +260,21 @@ def _is_compiled(pattern: object) -> bool:
 
 def _matcher_of_text(pattern: str, flags: str, timeout: float | None) -> Matcher:
     if unknown := set(flags) - set(FLAGS):
-        raise _refused(f"flags are letters of {FLAGS!r}", "".join(sorted(unknown)))
-    if timeout is not None and not 0 < timeout < math.inf:
-        raise _refused("timeout must be a finite number of seconds above 0", timeout)
-    _check_size(pattern)
+        raise refused(f"flags are letters of {FLAGS!r}", "".join(sorted(unknown)))
+    check_timeout(timeout)
+    check_size(pattern)
     if "i" not in flags and not _SPECIAL.intersection(pattern):
         try:
             return _Literal(pattern.encode())
         except UnicodeEncodeError:
             pass  # stands for bytes that are not UTF-8; the engine knows how
-    return _stranger(pattern, flags, _Budget(timeout or _FOR_EVER))
+    return _stranger(pattern, flags, Budget(timeout or _FOR_EVER))
 
 
-def _stranger(pattern: str, flags: str, budget: _Budget) -> Matcher:
-    compiled = _compiled(pattern, flags)
+def _stranger(pattern: str, flags: str, budget: Budget) -> Matcher:
+    whole = unchecked(pattern, flags)
     rewritten = for_blocks(pattern)
     if rewritten is None:
-        return _Stranger(compiled, budget)
+        return _Stranger(whole, budget)
     bits = "im" if "i" in flags else "m"
-    return _BlockStranger(compiled, budget, _compiled(rewritten, bits))
-
-
-def compiled(pattern: str) -> regex.Pattern[str]:
-    """Return a stranger's pattern, compiled within bounds by an engine with a timeout.
-
-    Args:
-        pattern: A regular expression.
-
-    Raises:
-        InvalidValueError: If it is none, is too long or repeats too often.
-    """
-    _check_size(pattern)
-    return _compiled(pattern, "")
-
-
-def _check_size(pattern: str) -> None:
-    if len(pattern) > LONGEST_PATTERN:
-        raise _refused(
-            f"the pattern has {len(pattern)} characters, {LONGEST_PATTERN} are allowed",
-            pattern,
-            hint=_OWN,
-        )
-
-    if _VERBOSE.search(pattern):
-        # There, blanks and comments may hide what a counted repeat says.
-        raise _refused("the pattern may not switch to verbose mode", pattern, hint=_OWN)
-
-    # The engine unrolls counted repeats: four that nest fill the memory. Which of them
-    # nest is for the parser to say, but not more of them than there are parentheses.
-    found = re.findall(r"\d+", " ".join(_REPEAT.findall(pattern)))
-    if any(len(digits) > len(str(LARGEST_REPEAT)) for digits in found):
-        raise _repeats_too_often(pattern)
-    largest = sorted((int(digits) for digits in found), reverse=True)
-    if math.prod(n for n in largest[: pattern.count("(") + 1] if n) > LARGEST_REPEAT:
-        raise _repeats_too_often(pattern)
-
-
-def _repeats_too_often(pattern: str) -> InvalidValueError:
-    reason = f"the pattern may repeat a part more than {LARGEST_REPEAT} times"
-    return _refused(reason, pattern, hint=_OWN)
-
-
-def _compiled(pattern: str, flags: str) -> regex.Pattern[str]:
-    # Imported on first use: most artifacts are never searched.
-    import regex  # noqa: PLC0415
-
-    bits = 0
-    for letter in flags:
-        bits |= getattr(regex, letter.upper())
-    try:
-        # What strangers send has no business in a cache that the process shares.
-        return regex.compile(pattern, bits, cache_pattern=False)
-    except (regex.error, ValueError, OverflowError) as exc:
-        raise _refused(f"not a regular expression ({exc!s:.80})", pattern) from None
-    except RecursionError:
-        raise _refused("the pattern nests too deep", pattern) from None
-
-
-def _refused(reason: str, value: object, *, hint: str = "") -> InvalidValueError:
-    shown = value[:80] if isinstance(value, str) else value
-    return InvalidValueError(reason, hint=hint, value=f"{shown!r:.80}")
+    return _BlockStranger(whole, budget, unchecked(rewritten, bits))
