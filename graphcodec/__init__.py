@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from graphcodec.primitives import Registry as Registry
     from graphcodec.primitives import Retrievable as Retrievable
     from graphcodec.primitives import SpooledArtifact as SpooledArtifact
+    from graphcodec.primitives import SpooledJsonArtifact as SpooledJsonArtifact
+    from graphcodec.primitives import SpooledMarkdownArtifact as SpooledMarkdownArtifact
     from graphcodec.primitives import Thought as Thought
     from graphcodec.primitives import Tokenizable as Tokenizable
     from graphcodec.primitives import Tool as Tool
@@ -79,6 +81,8 @@ _HOMES = {
         "Registry",
         "Retrievable",
         "SpooledArtifact",
+        "SpooledJsonArtifact",
+        "SpooledMarkdownArtifact",
         "Thought",
         "Tokenizable",
         "Tool",
@@ -122,6 +126,8 @@ __all__ = [
     "Resolver",
     "Retrievable",
     "SpooledArtifact",
+    "SpooledJsonArtifact",
+    "SpooledMarkdownArtifact",
     "StreamReader",
     "Thought",
     "Tokenizable",

@@ -22,6 +22,8 @@ from graphcodec.primitives import (
     Registry,
     Retrievable,
     SpooledArtifact,
+    SpooledJsonArtifact,
+    SpooledMarkdownArtifact,
     Thought,
     Tokenizable,
     Tool,
@@ -141,8 +143,13 @@ def media() -> SearchStrategy[Media]:
 
 @named
 def artifacts() -> SearchStrategy[SpooledArtifact]:
-    """Return a strategy for spooled texts."""
-    return st.builds(SpooledArtifact, readers())
+    """Return a strategy for spooled texts of every kind."""
+    formats = st.none() | st.sampled_from(("json", "json5", "jsonl"))
+    return st.one_of(
+        st.builds(SpooledArtifact, readers()),
+        st.builds(SpooledJsonArtifact, readers(), formats),
+        st.builds(SpooledMarkdownArtifact, readers()),
+    )
 
 
 @named

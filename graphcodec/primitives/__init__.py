@@ -5,6 +5,12 @@ from graphcodec.primitives._conversation import Conversation as Conversation
 from graphcodec.primitives._gates import GateRecord as GateRecord
 from graphcodec.primitives._gates import TurnGate as TurnGate
 from graphcodec.primitives._identity import Identity as Identity
+from graphcodec.primitives._json_artifact import (
+    SpooledJsonArtifact as SpooledJsonArtifact,
+)
+from graphcodec.primitives._markdown_artifact import (
+    SpooledMarkdownArtifact as SpooledMarkdownArtifact,
+)
 from graphcodec.primitives._media import Media as Media
 from graphcodec.primitives._media import MediaStash as MediaStash
 from graphcodec.primitives._message import Message as Message
@@ -33,6 +39,8 @@ __all__ = [
     "Registry",
     "Retrievable",
     "SpooledArtifact",
+    "SpooledJsonArtifact",
+    "SpooledMarkdownArtifact",
     "Thought",
     "Tokenizable",
     "Tool",

@@ -177,6 +177,21 @@ class LineIndex:
             raise self._changed()
         return window
 
+    def beginning(self, most: int) -> bytes:
+        """Return the first bytes, reading little more than that.
+
+        Args:
+            most: How many, if there are so many.
+        """
+        pieces: list[bytes] = []
+        with closing(self.chunks()) as chunks:
+            for chunk in chunks:
+                pieces.append(chunk[:most])
+                most -= len(chunk)
+                if most <= 0:
+                    break
+        return b"".join(pieces)
+
     def _stream(self, offset: int) -> Generator[bytes]:
         if not offset:
             yield from self._reader.iter_bytes(STREAMED)
