@@ -14,8 +14,9 @@ This module needs the package; who imports it says so if it is missing.
 
 from __future__ import annotations
 
+from itertools import islice
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from jsonpath import JSONPath, JSONPathEnvironment, JSONPathMatch
 from jsonpath.exceptions import JSONPathRecursionError
@@ -30,7 +31,7 @@ from graphcodec.errors import InvalidValueError, LimitExceededError
 from graphcodec.readers._patterns import check_size, compiled
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     import regex
     from jsonpath.filter import BaseExpression
@@ -46,8 +47,6 @@ PER_BYTES: Final = 1 << 20
 """For how many bytes of text the time is, begun ones counted."""
 
 _FOR_EVER: Final = 1e6
-
-T = TypeVar("T")
 
 
 class Query:
@@ -69,6 +68,7 @@ class Query:
             raise _refused(reason, path)
         self._clock = _Clock(timeout)
         self._path = _compiled(path, self._clock)
+        self._begins_with_filter = _begins_with_filter(self._path)
 
     def values(self, root: object, size: int) -> list[object]:
         """Return what the path finds in *root*.
@@ -80,7 +80,7 @@ class Query:
         Raises:
             LimitExceededError: If that takes too long or *root* nests too deep.
         """
-        return self._run(lambda: [node.obj for node in self._path.finditer(root)], size)
+        return self._found(root, root, size, None)
 
     def chooses(self, record: object, size: int) -> bool:
         """Say whether the path finds anything in *record*.
@@ -95,14 +95,15 @@ class Query:
         Raises:
             LimitExceededError: If that takes too long or *record* nests too deep.
         """
-        start = [record] if self._path.begins_with_filter else record
-        found = self._path.search(start, record)
-        return self._run(lambda: any(True for _ in found), size)
+        start = [record] if self._begins_with_filter else record
+        return bool(self._found(start, record, size, 1))
 
-    def _run(self, function: Callable[[], T], size: int) -> T:
+    def _found(
+        self, start: object, root: object, size: int, most: int | None
+    ) -> list[object]:
         self._clock.start(size)
         try:
-            return function()
+            return [node.obj for node in islice(self._path.search(start, root), most)]
         except RecursionError as exc:
             raise LimitExceededError(
                 "the value nests too deep for this path",
@@ -185,13 +186,6 @@ class _Path(JSONPath):
     """A path whose nodes look at the clock; also for the paths within filters."""
 
     env: _Environment
-
-    @property
-    def begins_with_filter(self) -> bool:
-        first = self.segments[0] if self.segments else None
-        return isinstance(first, JSONPathChildSegment) and all(
-            isinstance(selector, Filter) for selector in first.selectors
-        )
 
     def finditer(
         self, data: Any, *, filter_context: FilterContextVars | None = None
@@ -311,6 +305,13 @@ def _compiled(path: str, clock: _Clock) -> _Path:
         # The text of its errors shows the whole path again.
         reason = exc.args[0] if exc.args else type(exc).__name__
         raise _refused(f"not a JSONPath ({reason!s:.80})", path) from None
+
+
+def _begins_with_filter(path: JSONPath) -> bool:
+    first = path.segments[0] if path.segments else None
+    return isinstance(first, JSONPathChildSegment) and all(
+        isinstance(selector, Filter) for selector in first.selectors
+    )
 
 
 def _refused(reason: str, path: object) -> InvalidValueError:

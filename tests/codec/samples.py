@@ -20,6 +20,8 @@ from graphcodec.primitives import (
     Registry,
     Retrievable,
     SpooledArtifact,
+    SpooledJsonArtifact,
+    SpooledMarkdownArtifact,
     Thought,
     Tokenizable,
     ToolCall,
@@ -220,6 +222,12 @@ def full() -> dict[type, Any]:
         Registry: stash,
         Retrievable: retrievable,
         SpooledArtifact: artifact,
+        SpooledJsonArtifact: make(
+            SpooledJsonArtifact, reader=BytesReader(b"{}"), format="json5"
+        ),
+        SpooledMarkdownArtifact: make(
+            SpooledMarkdownArtifact, reader=BytesReader(b"# one")
+        ),
         Thought: thought,
         Tokenizable: Tokenizable("text"),
         ToolCall: call,

@@ -17,6 +17,8 @@ from graphcodec.primitives import (
     Registry,
     Retrievable,
     SpooledArtifact,
+    SpooledJsonArtifact,
+    SpooledMarkdownArtifact,
     Thought,
     Tokenizable,
     ToolCall,
@@ -96,6 +98,8 @@ _PARTS: Final[Mapping[type, Callable[[], dict[str, object]]]] = {
         **_times(),
     },
     SpooledArtifact: lambda: {"reader": FixedReader()},
+    SpooledJsonArtifact: lambda: {"reader": FixedReader(), "format": "jsonl"},
+    SpooledMarkdownArtifact: lambda: {"reader": FixedReader()},
     Thought: lambda: {"id": "tho-1", "content": "hm", **_times()},
     Tokenizable: lambda: {"text": "text"},
     ToolCall: lambda: {

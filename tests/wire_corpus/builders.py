@@ -26,6 +26,8 @@ from graphcodec import (
     Registry,
     Retrievable,
     SpooledArtifact,
+    SpooledJsonArtifact,
+    SpooledMarkdownArtifact,
     Thought,
     Tokenizable,
     Tool,
@@ -489,6 +491,33 @@ def shared_readers() -> object:
     """One reader of each family, met twice."""
     image, log = BytesReader(b"foo"), BytesReader(b"foo")
     return [image, SpooledArtifact(log), image, SpooledArtifact(log)]
+
+
+@written
+def json_artifact() -> object:
+    """Each format that can be declared, none, and a shared one in a call's results."""
+    log = SpooledJsonArtifact(BytesReader(b'{"a": 1}\n{"a": 2}\n'), "jsonl")
+    return [
+        SpooledJsonArtifact(BytesReader(b"{}"), "json"),
+        SpooledJsonArtifact(stored_reader(), "json5"),
+        SpooledJsonArtifact(web_reader()),
+        log,
+        log,
+    ]
+
+
+@written
+def markdown_artifact() -> object:
+    """Texts at each place where they can be, as the content of a passage too."""
+    text = SpooledMarkdownArtifact(BytesReader(b"# Title\n"))
+    passage = Retrievable(
+        id="r-1",
+        content=text,
+        trust_tier="first-party",
+        created_at=NOW,
+        updated_at=NOW,
+    )
+    return [SpooledMarkdownArtifact(stored_reader()), text, passage]
 
 
 def web_reader() -> HttpReader:
