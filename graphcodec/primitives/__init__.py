@@ -11,12 +11,6 @@ from graphcodec.primitives._json_artifact import (
 from graphcodec.primitives._markdown_artifact import (
     SpooledMarkdownArtifact as SpooledMarkdownArtifact,
 )
-from graphcodec.primitives._markdown_values import MarkdownCodeBlock as MarkdownCodeBlock
-from graphcodec.primitives._markdown_values import MarkdownHeading as MarkdownHeading
-from graphcodec.primitives._markdown_values import MarkdownImage as MarkdownImage
-from graphcodec.primitives._markdown_values import MarkdownLink as MarkdownLink
-from graphcodec.primitives._markdown_values import MarkdownNode as MarkdownNode
-from graphcodec.primitives._markdown_values import MarkdownSection as MarkdownSection
 from graphcodec.primitives._media import Media as Media
 from graphcodec.primitives._media import MediaStash as MediaStash
 from graphcodec.primitives._message import Message as Message
@@ -37,12 +31,6 @@ __all__ = [
     "Conversation",
     "GateRecord",
     "Identity",
-    "MarkdownCodeBlock",
-    "MarkdownHeading",
-    "MarkdownImage",
-    "MarkdownLink",
-    "MarkdownNode",
-    "MarkdownSection",
     "Media",
     "MediaStash",
     "Memory",

@@ -21,7 +21,7 @@ from markdown_it import MarkdownIt
 
 from graphcodec.errors import LimitExceededError
 from graphcodec.primitives._front_matter import length_of_front_matter
-from graphcodec.primitives._markdown_values import (
+from graphcodec.primitives.markdown import (
     MarkdownCodeBlock,
     MarkdownHeading,
     MarkdownImage,

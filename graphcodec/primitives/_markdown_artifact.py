@@ -8,7 +8,7 @@ from graphcodec.errors import LimitExceededError
 from graphcodec.primitives._artifact import SpooledArtifact
 from graphcodec.primitives._checks import checked
 from graphcodec.primitives._front_matter import ENOUGH_BYTES, front_matter
-from graphcodec.primitives._markdown_values import (
+from graphcodec.primitives.markdown import (
     MarkdownCodeBlock,
     MarkdownHeading,
     MarkdownImage,

@@ -14,7 +14,7 @@ import attrs
 import pytest
 
 from graphcodec import Codec, SpooledMarkdownArtifact, decode, encodable, encode, errors
-from graphcodec.primitives._markdown_values import (
+from graphcodec.primitives.markdown import (
     MarkdownCodeBlock,
     MarkdownHeading,
     MarkdownImage,
