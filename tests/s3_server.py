@@ -225,6 +225,12 @@ class Wire:
         self._target = (found[1], int(found[2]))
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.endpoint = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
+        self._closed = False
+        self._open: list[socket.socket] = []
+        self.calm()
+
+    def calm(self) -> None:
+        """Forget what went by and what was to be done to it."""
         self.requests: list[str] = []
         self.sent = 0
         self._answers: list[bytes] = []
@@ -234,8 +240,6 @@ class Wire:
         self._hanging = threading.Event()
         self._meeting: tuple[str, threading.Barrier] | None = None
         self._cuts: list[int] = []
-        self._closed = False
-        self._open: list[socket.socket] = []
 
     def answer(self, *answers: bytes) -> None:
         """Answer the next requests like this instead of passing them on."""

@@ -10,6 +10,7 @@ both blocking and awaiting callers share one pool.
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import importlib
 import os
 import random
@@ -240,7 +241,12 @@ def _close(
     process: int, loop: asyncio.AbstractEventLoop, clients: list[S3Client]
 ) -> None:
     """Close the connections of this process; those of a parent are left alone."""
-    if process != os.getpid() or not loop.is_running():
+    if process != os.getpid():
+        # Kept for ever, because destroying them would close what the parent uses.
+        for client in clients:
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(client))
+        return
+    if not loop.is_running():
         return
     for client in clients:
         closing = asyncio.run_coroutine_threadsafe(client.close(), loop)

@@ -16,9 +16,12 @@ from graphcodec.errors import (
 )
 from graphcodec_resolvers import FsspecReader, FsspecResolver, FsspecStore
 from graphcodec_resolvers import _s3_session as session
+from tests.s3_server import Wire
 
 if TYPE_CHECKING:
-    from tests.s3_server import S3Server, Wire
+    from collections.abc import Iterator
+
+    from tests.s3_server import S3Server
 
 DATA = random.Random(1).randbytes(3 << 20)  # noqa: S311 - no secret
 
@@ -31,21 +34,33 @@ def bucket(s3_server: S3Server) -> str:
     return name
 
 
+@pytest.fixture(scope="module")
+def the_wire(s3_server: S3Server) -> Iterator[Wire]:
+    """One wire for all, so that clients need not be made for each test."""
+    with Wire(s3_server.endpoint) as wire:
+        yield wire
+
+
 @pytest.fixture
-def store(s3_server: S3Server, s3_wire: Wire, bucket: str) -> FsspecStore:
-    """A store behind the wire, which has been used once."""
-    options = s3_server.options() | {"endpoint_url": s3_wire.endpoint}
-    store = FsspecStore(f"s3://{bucket}", alias="media", options=options)
-    store.reader("a")
-    s3_wire.requests.clear()
-    return store
+def s3_wire(the_wire: Wire) -> Iterator[Wire]:
+    """The wire, undisturbed as yet."""
+    the_wire.calm()
+    yield the_wire
+    the_wire.calm()
+
+
+@pytest.fixture(scope="module")
+def store(s3_server: S3Server, the_wire: Wire, bucket: str) -> FsspecStore:
+    """A store behind the wire."""
+    options = s3_server.options() | {"endpoint_url": the_wire.endpoint}
+    return FsspecStore(f"s3://{bucket}", alias="media", options=options)
 
 
 @pytest.fixture
 def reader(store: FsspecStore, s3_wire: Wire) -> FsspecReader:
     """A reader of that object, pinned."""
     reader = store.reader("a")
-    s3_wire.requests.clear()
+    s3_wire.calm()
     return reader
 
 
