@@ -12,6 +12,7 @@ from attrs import frozen
 
 from graphcodec import _parallel
 from graphcodec._handles import handles
+from graphcodec._live import type_name
 from graphcodec.errors import InvalidValueError, ReaderNotDescribableError
 from graphcodec.readers import BytesReader, Reader, ReaderDescriptor
 from graphcodec_resolvers._keys import content_key
@@ -52,8 +53,9 @@ def live_keys(live: object) -> set[str]:
     Raises:
         InvalidValueError: If it is one graph instead of many.
     """
+    kind = type_name(type(live))
     if not isinstance(live, Iterable) or isinstance(live, Mapping | str | bytes):
-        msg = f"live must be an iterable of graphs, not a {type(live).__name__}"
+        msg = f"live must be an iterable of graphs, not a {kind}"
         raise InvalidValueError(msg, hint="put a single graph in a list")
     return {
         str(descriptor.locator.get("key"))

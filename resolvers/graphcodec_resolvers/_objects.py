@@ -151,7 +151,9 @@ class Objects:
         """Spool the content on this machine, then write it under its hash."""
         with tempfile.SpooledTemporaryFile(_IN_MEMORY) as spool:
             hashed = Hashed(chunks)
-            spool.writelines(hashed)
+            # Not writelines(), which keeps all of it in memory.
+            for chunk in hashed:
+                spool.write(chunk)
             kept = hashed.kept()
             if not self._stands(kept):
                 spool.seek(0)

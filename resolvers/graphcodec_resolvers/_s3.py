@@ -114,7 +114,9 @@ class S3Objects:
         """Spool the content on this machine, then upload it under its hash."""
         with tempfile.SpooledTemporaryFile(IN_ONE_GO) as spool:
             hashed = Hashed(chunks)
-            spool.writelines(hashed)
+            # Not writelines(), which keeps all of it in memory.
+            for chunk in hashed:
+                spool.write(chunk)
             kept = hashed.kept()
             key = self._prefix + content_key(kept.sha256)
             target = Target(self._bucket, key, kept.size, media_type)

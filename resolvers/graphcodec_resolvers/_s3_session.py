@@ -37,7 +37,7 @@ ATTEMPTS: Final = 6
 DEADLINE: Final = 120.0
 _FIRST_PAUSE: Final = 0.1
 _LONGEST_PAUSE: Final = 5.0
-_PARTS_AT_ONCE: Final = 8
+_PARTS_AT_ONCE: Final = 4
 _CLOSING: Final = 1.0
 
 _CONFIG: Final[Mapping[str, object]] = {

@@ -5,11 +5,12 @@ import hashlib
 import io
 import random
 import threading
+import tracemalloc
 import urllib.error
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 import pytest
 
@@ -28,6 +29,9 @@ from graphcodec_resolvers import FsspecResolver, FsspecStore
 from tests.resolvers.filesystems import filesystem
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from graphcodec_resolvers import FsspecReader
     from tests.s3_server import S3Server, Wire
 
 MiB = 1 << 20
@@ -580,3 +584,46 @@ def test_text_is_read_from_where_it_is_asked(
     assert log.cat(200_000, 200_002) == ["line 0", "line 1"]
     assert log.grep("^line 123456$", max_matches=20) == ["line 123456"] * 5
     assert log.text() == text.decode()
+
+
+class _Endless(io.RawIOBase):
+    """A log of a given size that is made while it is read."""
+
+    def __init__(self, size: int) -> None:
+        self._left = size
+
+    def read(self, size: int = -1, /) -> bytes:
+        data = (b"INFO worker handled a request\n" * 3000)[: min(size, self._left)]
+        self._left -= len(data)
+        return data
+
+
+def peak_of(work: Callable[[], object]) -> int:
+    """Return the most bytes that were taken at a time."""
+    tracemalloc.start()
+    try:
+        work()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize(
+    "size", [100 * MiB, pytest.param(1024 * MiB, marks=pytest.mark.long)]
+)
+def test_memory_does_not_grow_with_the_object(store: FsspecStore, size: int) -> None:
+    """Written from a stream in a few parts at once, and read in windows."""
+    store.write(b"warm").open().read()
+    written: list[FsspecReader] = []
+
+    def write() -> None:
+        written.append(store.write(cast("BinaryIO", _Endless(size))))
+
+    def read() -> None:
+        log = SpooledArtifact(written[0])
+        assert log.tail(1) != log.head(1)
+        assert log.grep("nothing like it") == []
+        assert sum(map(len, written[0].iter_bytes())) == size
+
+    assert peak_of(write) < 90 * MiB
+    assert peak_of(read) < 20 * MiB
