@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from types import MappingProxyType
-from typing import Final
+from typing import Final, TypeAlias
 
 from graphcodec._live import type_name
 from graphcodec._paths import excerpt
@@ -43,20 +43,63 @@ def _resolved(resolver: Resolver, tag: str, descriptor: ReaderDescriptor) -> obj
         raise UndecodableValueError(msg, tag=tag, type_name=name) from exc
 
 
+_ByTag: TypeAlias = dict[str, list[Resolver]]
+
+
+def _add(by_tag: _ByTag, resolver: Resolver) -> None:
+    for tag in tags_of(resolver):
+        by_tag.setdefault(tag, []).append(resolver)
+
+
+def tags_of(resolver: object) -> Collection[str]:
+    """Return the tags that *resolver* takes, if it is a resolver.
+
+    Args:
+        resolver: Whatever somebody gave as one.
+
+    Raises:
+        InvalidValueError: If it is none.
+    """
+    tags = getattr(resolver, "tags", None)
+    name = type_name(type(resolver))
+    if tags is None or not callable(getattr(resolver, "resolve", None)):
+        msg = f"{name} is no resolver"
+        hint = "a resolver has tags and resolve(descriptor)"
+        raise InvalidValueError(msg, hint=hint)
+    if isinstance(tags, str) or any(":" not in str(tag) for tag in tags):
+        msg = f"the tags of {name} must be several, each with its family"
+        hint = "such as ('media:zip', 'spool:zip')"
+        raise InvalidValueError(msg, hint=hint)
+    found: Collection[str] = tags
+    return found
+
+
 class Resolvers:
-    """The resolvers of one codec; for a tag of theirs, the user's alone are asked.
+    """The resolvers of one codec: the user's, those of plug-ins, the built-in ones.
+
+    Where the user has a resolver for a tag, the built-in one is not asked.
 
     Args:
         resolvers: The user's.
+        plugged: Those of plug-ins.
         builtin: Whether in-memory and http handles work without set-up.
     """
 
-    def __init__(self, resolvers: Iterable[Resolver], *, builtin: bool) -> None:
-        self._by_tag: dict[str, list[Resolver]] = {}
+    def __init__(
+        self,
+        resolvers: Iterable[Resolver],
+        plugged: Iterable[Resolver] = (),
+        *,
+        builtin: bool,
+    ) -> None:
+        self._own: _ByTag = {}
+        self._plugged: _ByTag = {}
         self._builtin = builtin
         self._made: dict[str, Resolver] = {}
         for resolver in resolvers:
             self.add(resolver)
+        for resolver in plugged:
+            _add(self._plugged, resolver)
 
     def add(self, resolver: Resolver) -> None:
         """Ask *resolver* for its tags, after those added earlier.
@@ -67,18 +110,7 @@ class Resolvers:
         Raises:
             InvalidValueError: If it is no resolver.
         """
-        tags = getattr(resolver, "tags", None)
-        name = type_name(type(resolver))
-        if tags is None or not callable(getattr(resolver, "resolve", None)):
-            msg = f"{name} is no resolver"
-            hint = "a resolver has tags and resolve(descriptor)"
-            raise InvalidValueError(msg, hint=hint)
-        if isinstance(tags, str) or any(":" not in str(tag) for tag in tags):
-            msg = f"the tags of {name} must be several, each with its family"
-            hint = "such as ('media:zip', 'spool:zip')"
-            raise InvalidValueError(msg, hint=hint)
-        for tag in tags:
-            self._by_tag.setdefault(tag, []).append(resolver)
+        _add(self._own, resolver)
 
     def resolve(self, tag: str, descriptor: ReaderDescriptor) -> Reader:
         """Return a reader for a descriptor; nothing is opened.
@@ -102,14 +134,15 @@ class Resolvers:
         raise self._nobody(tag, descriptor)
 
     def _candidates(self, tag: str) -> list[Resolver]:
-        own = self._by_tag.get(tag, [])
+        own = self._own.get(tag, [])
+        asked = [*own, *self._plugged.get(tag, [])]
         if own or not self._builtin or tag not in _BUILTIN:
-            return own
+            return asked
         where = _BUILTIN[tag]
         if where not in self._made:
             module, _, name = where.partition(":")
             self._made[where] = getattr(importlib.import_module(module), name)()
-        return [self._made[where]]
+        return [*asked, self._made[where]]
 
     def _nobody(self, tag: str, descriptor: ReaderDescriptor) -> NoReaderResolverError:
         alias = descriptor.locator.get("store")

@@ -55,6 +55,7 @@ class _Options:
     format: Format = "json"
     compression: Compression | None = None
     builtin_resolvers: bool = True
+    plugins: bool = False
     write_unregistered: bool = True
 
 
@@ -90,11 +91,13 @@ class Codec:
             extra of that name before Python 3.14. `decode` recognises all of them,
             whatever this is; `encode_text` and `content_hash` leave it aside.
         builtin_resolvers: Whether in-memory and public https handles work as they are.
+        plugins: Whether the resolvers that installed packages publish are loaded, now.
+            They are asked after *resolvers* and before the built-in ones.
         write_unregistered: Whether a marked class that is not among *types* may be
             written. Who reads what they wrote, such as a cache or a queue, says no.
 
     Raises:
-        InvalidValueError: If an option or a class can't be used.
+        InvalidValueError: If an option, a class or a plug-in can't be used.
         DuplicateTagError: If two classes have one tag.
     """
 
@@ -111,6 +114,7 @@ class Codec:
         format: Format = "json",  # noqa: A002 - the word that users know
         compression: Compression | None = None,
         builtin_resolvers: bool = True,
+        plugins: bool = False,
         write_unregistered: bool = True,
     ) -> None:
         self._options = options = _Options(
@@ -124,6 +128,7 @@ class Codec:
             format=format,
             compression=compression,
             builtin_resolvers=builtin_resolvers,
+            plugins=plugins,
             write_unregistered=write_unregistered,
         )
         _check_options(options)
@@ -136,7 +141,11 @@ class Codec:
         self._engine = engine = Engine(
             self._registry,
             Hooks(self._converter),
-            Resolvers(options.resolvers, builtin=builtin_resolvers),
+            Resolvers(
+                options.resolvers,
+                _published() if plugins else (),
+                builtin=builtin_resolvers,
+            ),
             options.handlers,
             options.limits,
             references=references == "objects",
@@ -378,6 +387,13 @@ class Codec:
     def converter(self) -> CodecConverter:
         """The cattrs converter; hooks registered on it shape the wire."""
         return self._converter
+
+
+def _published() -> list[Resolver]:
+    # Installed packages are looked through only where somebody asks for that.
+    from graphcodec._plugins import published_resolvers  # noqa: PLC0415
+
+    return published_resolvers()
 
 
 def _listed(given: Iterable[T], name: str) -> tuple[T, ...]:
