@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import time
+from contextvars import copy_context
+from functools import partial
+from threading import Thread
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 import attrs
@@ -54,11 +58,15 @@ class Finding(NamedTuple):
         tag: The family and scheme it is written with, such as ``media:http``; the name
             of the class in place of the scheme if it can't be written.
         detail: What is wrong, or how many bytes were read.
+        bytes: How many there are, if that is known without reading them all.
+        seconds: How long it took to find out.
     """
 
     path: str
     tag: str
     detail: str
+    bytes: int | None = None
+    seconds: float = 0.0
 
 
 @attrs.frozen(kw_only=True)
@@ -89,6 +97,7 @@ def verify(
     graph: object,
     *,
     content: bool = False,
+    timeout: float | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> VerifyReport:
     """Open every handle in a graph, several at once, and say what became of them.
@@ -99,16 +108,18 @@ def verify(
         graph: See `handles`.
         content: Whether to read everything, which alone proves a pinned hash. If not,
             no more is read than it takes to have the first byte.
+        timeout: How long one reader may take, in seconds; it has failed if it takes
+            longer, and is left to itself.
         progress: Is called after each reader with the number of those done and of all.
     """
     places = [_Place(*found) for found in handles(graph)]
     readers = {id(place.reader): place.reader for place in places}
-    found: dict[int, tuple[State, str]] = {}
+    found: dict[int, _Verdict] = {}
 
-    def look(reader: Reader) -> tuple[State, str]:
-        return _examine(reader, content=content)
+    def look(reader: Reader) -> _Verdict:
+        return _timed(partial(_examine, reader, content=content), timeout)
 
-    def done(reader: Reader, verdict: tuple[State, str]) -> None:
+    def done(reader: Reader, verdict: _Verdict) -> None:
         found[id(reader)] = verdict
         if progress is not None:
             progress(len(found), len(readers))
@@ -123,34 +134,59 @@ class _Place(NamedTuple):
     reader: Reader
 
 
-def _report(places: list[_Place], found: dict[int, tuple[State, str]]) -> VerifyReport:
+class _Verdict(NamedTuple):
+    state: State
+    detail: str = ""
+    bytes: int | None = None
+    seconds: float = 0.0
+
+
+def _report(places: list[_Place], found: dict[int, _Verdict]) -> VerifyReport:
     findings: dict[State, list[Finding]] = {}
     for place in places:
-        state, detail = found[id(place.reader)]
-        finding = Finding(place.path, _tag(place.owner, place.reader), detail)
-        findings.setdefault(state, []).append(finding)
+        verdict = found[id(place.reader)]
+        tag = _tag(place.owner, place.reader)
+        finding = Finding(place.path, tag, *verdict[1:])
+        findings.setdefault(verdict.state, []).append(finding)
     return VerifyReport(**{state: tuple(many) for state, many in findings.items()})
 
 
-def _examine(reader: Reader, *, content: bool) -> tuple[State, str]:
+def _timed(examine: Callable[[], _Verdict], timeout: float | None) -> _Verdict:
+    """Return a verdict with the time it took, or that it took too long."""
+    began = time.monotonic()
+    if timeout is None:
+        verdict = examine()
+    else:
+        found = [_Verdict("failed", f"there was no answer within {timeout:g} seconds")]
+        # A thread can't be ended; one that hangs must at least not hold up the exit.
+        run = copy_context().run
+        thread = Thread(target=lambda: found.append(run(examine)), daemon=True)
+        thread.start()
+        thread.join(timeout)
+        verdict = found[-1]
+    return verdict._replace(seconds=time.monotonic() - began)
+
+
+def _examine(reader: Reader, *, content: bool) -> _Verdict:
     try:
-        return "alive", _read(reader, content=content)
+        return _read(reader, content=content)
     except StaleHandleError as exc:
-        return "stale", _detail(exc)
+        return _Verdict("stale", _detail(exc))
     except FileNotFoundError as exc:
-        return "gone", _detail(exc)
+        return _Verdict("gone", _detail(exc))
     except PermissionError as exc:
-        return "denied", _detail(exc)
+        return _Verdict("denied", _detail(exc))
     except Exception as exc:  # noqa: BLE001 - one bad reader must not hide the others
-        return "failed", _detail(exc)
+        return _Verdict("failed", _detail(exc))
 
 
-def _read(reader: Reader, *, content: bool) -> str:
+def _read(reader: Reader, *, content: bool) -> _Verdict:
     if content:
-        return f"{sum(map(len, reader.iter_bytes()))} bytes"
+        count = sum(map(len, reader.iter_bytes()))
+        return _Verdict("alive", f"{count} bytes", count)
     with reader.open() as stream:
         stream.read(1)
-    return ""
+    return _Verdict("alive", "", reader.byte_length())
 
 
 def _detail(exc: Exception) -> str:

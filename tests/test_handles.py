@@ -3,6 +3,7 @@ from __future__ import annotations
 import io
 import time
 from datetime import UTC, datetime
+from threading import Event
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 import attrs
@@ -225,7 +226,8 @@ def test_verify_tells_what_became_of_each_handle(tmp_path: Path) -> None:
     assert [f.path for f in report.stale] == ["$[1].reader"]
     assert [f.path for f in report.gone] == ["$[2].reader"]
     assert [(f.path, f.tag) for f in report.denied] == [("$[3].reader", "media:http")]
-    assert report.failed == (("$[4]", "media:test", "broken pipe; try again"),)
+    (failed,) = report.failed
+    assert failed[:3] == ("$[4]", "media:test", "broken pipe; try again")
     assert not report.ok
 
 
@@ -329,7 +331,46 @@ def test_in_memory_readers_are_not_described() -> None:
         def describe(self) -> ReaderDescriptor:
             raise AssertionError
 
-    assert verify(Large(b"x")).alive == (("$", "media:in-memory", ""),)
+    (alive,) = verify(Large(b"x")).alive
+    assert alive[:4] == ("$", "media:in-memory", "", 1)
+
+
+class Hangs(Reader):
+    """A reader that gives no answer until somebody sets it free."""
+
+    def __init__(self) -> None:
+        self.free = Event()
+
+    def open(self) -> BinaryIO:
+        """Wait."""
+        self.free.wait(60)
+        return io.BytesIO(b"late")
+
+
+def test_one_that_hangs_does_not_hold_up_the_others() -> None:
+    """It has failed, and the rest is told all the same."""
+    hangs = Hangs()
+    try:
+        report = verify([hangs, BytesReader(b"here")], timeout=0.2)
+    finally:
+        hangs.free.set()
+
+    assert [found.path for found in report.alive] == ["$[1]"]
+    (failed,) = report.failed
+    assert failed.detail == "there was no answer within 0.2 seconds"
+    assert failed.seconds >= 0.2
+
+
+def test_sizes_and_times_are_told(tmp_path: Path) -> None:
+    """How many bytes there are is known from the handle or from reading them."""
+    store = FsspecStore(str(tmp_path), alias="media")
+    graph = [store.write(b"four"), BytesReader(b"fives"), StreamReader(io.BytesIO())]
+
+    for content in (False, True):
+        report = verify(graph, content=content)
+        assert [found.bytes for found in report.alive] == [4, 5, 0]
+        assert all(found.seconds > 0 for found in report.alive)
+    assert verify(Fails(HandleError("no"))).failed[0].bytes is None
 
 
 def test_the_family_is_that_of_the_owner() -> None:

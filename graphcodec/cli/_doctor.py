@@ -1,0 +1,256 @@
+"""``graphcodec doctor``: whether there is still something behind each handle."""
+
+from __future__ import annotations
+
+import json
+import sys
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final
+
+import attrs
+import click
+from rich import box
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+from rich.table import Table
+from rich.text import Text
+
+from graphcodec import _formats
+from graphcodec._frames import opened
+from graphcodec._handles import State, verify
+from graphcodec._resolving import Resolvers
+from graphcodec.cli._files import DOCUMENT, about, codec_option, read_bytes, title
+from graphcodec.cli._survey import Handle, survey
+from graphcodec.cli._text import console, counted, cut, size
+from graphcodec.cli._tree import located
+from graphcodec.codec import Codec
+from graphcodec.errors import (
+    GraphCodecError,
+    NoReaderResolverError,
+    UndecodableValueError,
+)
+from graphcodec.readers import Reader, ReaderDescriptor
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+_MOST_ALIVE: Final = 20
+_MOST_OTHERS: Final = 200
+_TIMEOUT: Final = 10.0
+_STYLES: Final[Mapping[str, str]] = {
+    "alive": "green",
+    "bound": "green",
+    "stale": "yellow",
+    "gone": "red",
+    "denied": "magenta",
+    "failed": "red",
+    "unbound": "yellow",
+    "malformed": "red",
+}
+
+
+@attrs.frozen(kw_only=True)
+class _Diagnosis:
+    """What is known about one handle.
+
+    Attributes:
+        path: Where in the document it is.
+        tag: Its family and scheme.
+        where: The alias and key, or the URL without its query.
+        state: What became of it.
+        detail: What is wrong with it.
+        bytes: How many bytes there are, if that is known.
+        seconds: How long it took to find out; None if nobody asked.
+    """
+
+    path: str
+    tag: str
+    where: str
+    state: str
+    detail: str = ""
+    bytes: int | None = None
+    seconds: float | None = None
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing is known to be wrong."""
+        return self.state in {"alive", "bound"}
+
+
+def _stores(
+    ctx: click.Context, param: click.Parameter, value: tuple[str, ...]
+) -> dict[str, str]:
+    """Return the roots by alias that an option names as ``ALIAS=ROOT``."""
+    pairs = [text.partition("=") for text in value]
+    for alias, _, root in pairs:
+        if not alias or not root:
+            raise click.BadParameter("it must be ALIAS=ROOT", ctx, param)
+    if len({alias for alias, _, _ in pairs}) < len(pairs):
+        raise click.BadParameter("an alias has one root", ctx, param)
+    return {alias: root for alias, _, root in pairs}
+
+
+@click.command()
+@click.argument("file", type=DOCUMENT)
+@codec_option
+@click.option(
+    "--store",
+    "stores",
+    multiple=True,
+    metavar="ALIAS=ROOT",
+    callback=_stores,
+    help="Where the objects of a store are: a folder, or a URL such as s3://bucket/"
+    "prefix, whose credentials come from the environment. May be repeated.",
+)
+@click.option("--resolve", is_flag=True, help="Open every handle.")
+@click.option("--content", is_flag=True, help="Read everything, and prove the hashes.")
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    default=_TIMEOUT,
+    show_default=True,
+    help="How many seconds one handle may take.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Write JSON for a script.")
+def doctor(
+    file: str,
+    codec: Codec | None,
+    stores: dict[str, str],
+    timeout: float,
+    *,
+    resolve: bool,
+    content: bool,
+    as_json: bool,
+) -> int:
+    """Tell which handles of a document still lead to their bytes.
+
+    FILE holds a document; "-" is the standard input. Without --resolve nothing is
+    opened: the handles are listed, with whether anything here could open them. With it,
+    eight at a time are opened and checked against what was pinned, and the exit code is
+    1 if one of them is not alive.
+    """
+    if content and not resolve:
+        raise click.UsageError("--content needs --resolve")
+    codec = codec or Codec()
+    handles = _handles(file, codec)
+    bound = _bound(handles, _resolvers(codec, stores))
+    if resolve:
+        found = _opened(handles, bound, content=content, timeout=timeout)
+    else:
+        found = [_listed(*pair) for pair in zip(handles, bound, strict=True)]
+    if as_json:
+        click.echo(json.dumps(_facts(file, found)))
+    else:
+        _show(file, found)
+    return 1 if resolve and not all(each.ok for each in found) else 0
+
+
+def _handles(file: str, codec: Codec) -> list[Handle]:
+    """Return the handles in a document, whatever else is in it.
+
+    Raises:
+        UndecodableValueError: If it is none.
+    """
+    try:
+        wire = _formats.read(opened(read_bytes(file), codec.limits))
+    except GraphCodecError as exc:
+        raise about(exc, file) from exc
+    return survey(wire).handles
+
+
+# What is bound
+
+
+def _resolvers(codec: Codec, stores: Mapping[str, str]) -> list[Resolvers]:
+    """Return who may know a handle: the stores of the call, then the codec."""
+    known = [codec._engine.resolvers]  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+    if not stores:
+        return known
+    from graphcodec_resolvers import FsspecResolver  # noqa: PLC0415
+
+    return [Resolvers([FsspecResolver(stores)], builtin=False), *known]
+
+
+def _bound(
+    handles: Iterable[Handle], resolvers: list[Resolvers]
+) -> list[Reader | GraphCodecError]:
+    return [_reader(handle, resolvers) for handle in handles]
+
+
+def _reader(handle: Handle, resolvers: list[Resolvers]) -> Reader | GraphCodecError:
+    scheme = handle.tag.partition(":")[2]
+    try:
+        descriptor = ReaderDescriptor(scheme, handle.locator)  # type: ignore[arg-type]
+    except GraphCodecError as exc:
+        return exc
+    missing = NoReaderResolverError()
+    for each in resolvers:
+        try:
+            return each.resolve(handle.tag, descriptor)
+        except NoReaderResolverError as exc:
+            missing = exc
+        except GraphCodecError as exc:
+            return exc
+    return missing
+
+
+def _listed(handle: Handle, bound: Reader | GraphCodecError) -> _Diagnosis:
+    known = handle.locator.get("size")
+    pinned = known if type(known) is int else None
+    if isinstance(bound, Reader):
+        return _diagnosis(handle, "bound", bytes=pinned)
+    state = "unbound" if isinstance(bound, NoReaderResolverError) else "malformed"
+    return _diagnosis(handle, state, detail=bound.message, bytes=pinned)
+
+
+def _diagnosis(handle: Handle, state: str, **facts: Any) -> _Diagnosis:
+    where = located(handle.locator)
+    return _Diagnosis(
+        path=handle.path, tag=handle.tag, where=where, state=state, **facts
+    )
+
+
+# What can be opened
+
+
+def _opened(
+    handles: list[Handle],
+    bound: list[Reader | GraphCodecError],
+    *,
+    content: bool,
+    timeout: float,
+) -> list[_Diagnosis]:
+    """Open what is bound, and say of everything what became of it."""
+    readers = {
+        number: reader
+        for number, reader in enumerate(bound)
+        if isinstance(reader, Reader)
+    }
+    with _bar() as bar:
+        task = bar.add_task("opening", total=len(readers))
+
+        def progress(done: int, total: int) -> None:
+            bar.update(task, completed=done, total=total)
+
+        report = verify(
+            list(readers.values()), content=content, timeout=timeout, progress=progress
+        )
+    # The graph that was verified is a list, so the paths count its readers.
+    numbers = {f"$[{at}]": number for at, number in enumerate(readers)}
+    found = {
+        numbers[each.path]: (state, each)
+        for state in _states()
+        for each in getattr(report, state)
+    }
+    return [
+        _diagnosis(
+            handle,
+            found[number][0],
+            detail=found[number][1].detail if found[number][0] != "alive" else "",
+            bytes=found[number][1].bytes,
+            seconds=round(found[number][1].seconds, 4),
+        )
+        if number in found
+        else _listed(handle, bound[number])
+        for number, handle in enumerate(handles)
+    ]

@@ -1,0 +1,179 @@
+"""Documents from and to files, the standard streams included."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
+from importlib import import_module
+from pathlib import Path
+from typing import Final
+
+import click
+from rich.console import Console
+from rich.progress import Progress
+
+from graphcodec.codec import Codec
+from graphcodec.errors import GraphCodecError
+
+STDIN: Final = "-"
+
+DOCUMENT: Final = click.Path(exists=True, dir_okay=False, allow_dash=True)
+"""The type of an argument that is a document."""
+
+_WORTH_A_WORD: Final = 4 << 20
+
+
+def read_bytes(file: str) -> bytes:
+    """Return what is in a file.
+
+    Args:
+        file: Its name; ``-`` is the standard input.
+    """
+    return sys.stdin.buffer.read() if file == STDIN else Path(file).read_bytes()
+
+
+def title(file: str) -> str:
+    """Return what to call a file."""
+    return "standard input" if file == STDIN else file
+
+
+def about(exc: GraphCodecError, file: str) -> GraphCodecError:
+    """Return an error that says which file it is about.
+
+    Args:
+        exc: The error.
+        file: The name of the file.
+    """
+    exc.message = f"{title(file)}: {exc.message}"
+    return exc
+
+
+def once(files: Sequence[str]) -> None:
+    """Refuse to read the standard input twice.
+
+    Args:
+        files: The names of all files that are read.
+    """
+    if files.count(STDIN) > 1:
+        msg = "the standard input can be read once"
+        raise click.UsageError(msg)
+
+
+def write_bytes(file: str, data: bytes) -> None:
+    """Write a file as a whole: it has either the old or the new content.
+
+    Args:
+        file: Its name; ``-`` is the standard output.
+        data: What it is to hold.
+    """
+    if file == STDIN:
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+        return
+    path = Path(file).resolve()
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with part.open("xb") as stream:
+            stream.write(data)
+            stream.flush()
+            os.fsync(stream.fileno())
+        with suppress(FileNotFoundError):
+            part.chmod(path.stat().st_mode & 0o7777)
+        part.replace(path)
+    except OSError as exc:
+        part.unlink(missing_ok=True)
+        raise click.FileError(file, exc.strerror) from exc
+
+
+# On long work
+
+
+def each(files: Sequence[str], doing: str) -> Iterator[str]:
+    """Yield the files, with a bar on a terminal if there are several.
+
+    Args:
+        files: Their names.
+        doing: What is done with them: ``converting``.
+    """
+    bar = Progress(console=_errors(), transient=True, disable=not _is_watched(files))
+    with bar:
+        task = bar.add_task(doing, total=len(files))
+        for file in files:
+            yield file
+            bar.advance(task)
+
+
+def busy(data: Iterable[bytes], doing: str) -> AbstractContextManager[object]:
+    """Return what says on a terminal that large documents take a while.
+
+    Args:
+        data: The documents.
+        doing: What is done with them: ``comparing``.
+    """
+    if sum(map(len, data)) < _WORTH_A_WORD or not sys.stderr.isatty():
+        return nullcontext()
+    return _errors().status(f"{doing} …")
+
+
+def _errors() -> Console:
+    return Console(stderr=True, markup=False, highlight=False, emoji=False)
+
+
+def _is_watched(files: Sequence[str]) -> bool:
+    return len(files) > 1 and sys.stderr.isatty()
+
+
+# The codec of the caller
+
+
+def named_codec(ctx: click.Context, param: click.Parameter, value: str) -> Codec | None:
+    """Return the codec that an option names as ``package.module:name``.
+
+    The name is of a `Codec`, or of a function without arguments that gives one. It
+    comes from the command line, never from a document.
+
+    Args:
+        ctx: The call.
+        param: The option.
+        value: Its text.
+
+    Raises:
+        click.BadParameter: If there is none of that name.
+    """
+    if not value:
+        return None
+    module, _, name = value.partition(":")
+    if not module or not name:
+        msg = f"{value!r} is not of the form package.module:name"
+        raise click.BadParameter(msg, ctx, param)
+    try:
+        found = _loaded(module, name)
+    except Exception as exc:
+        told = " ".join(f"{type(exc).__name__}: {exc}".split())
+        msg = f"{value!r} can't be had: {told}"
+        raise click.BadParameter(msg, ctx, param) from exc
+    if not isinstance(found, Codec):
+        msg = f"{value!r} gives a {type(found).__name__}, and no Codec"
+        raise click.BadParameter(msg, ctx, param)
+    return found
+
+
+def _loaded(module: str, name: str) -> object:
+    # As `python -m` does: what is called by name lies where one works.
+    if (here := str(Path.cwd())) not in sys.path:
+        sys.path.insert(0, here)
+    found: object = import_module(module)
+    for part in name.split("."):
+        found = getattr(found, part)
+    return found() if callable(found) else found
+
+
+codec_option = click.option(
+    "--codec",
+    metavar="MODULE:NAME",
+    callback=named_codec,
+    help="The codec that knows the tags, or a function that gives one; looked for in"
+    " this folder too.",
+)
