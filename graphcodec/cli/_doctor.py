@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import sys
+from collections import Counter
+from functools import partial
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import attrs
@@ -17,25 +20,25 @@ from rich.text import Text
 
 from graphcodec import _formats
 from graphcodec._frames import opened
-from graphcodec._handles import State, verify
+from graphcodec._handles import verify
 from graphcodec._resolving import Resolvers
 from graphcodec.cli._files import DOCUMENT, about, codec_option, read_bytes, title
 from graphcodec.cli._survey import Handle, survey
 from graphcodec.cli._text import console, counted, cut, size
 from graphcodec.cli._tree import located
 from graphcodec.codec import Codec
-from graphcodec.errors import (
-    GraphCodecError,
-    NoReaderResolverError,
-    UndecodableValueError,
-)
+from graphcodec.errors import GraphCodecError, NoReaderResolverError
 from graphcodec.readers import Reader, ReaderDescriptor
+from graphcodec_resolvers._urls import shown_url
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Mapping
 
-_MOST_ALIVE: Final = 20
-_MOST_OTHERS: Final = 200
+    from graphcodec._handles import Finding
+    from graphcodec._limits import Limits
+
+_MOST_WRONG: Final = 200
+_MOST_RIGHT: Final = 20
 _TIMEOUT: Final = 10.0
 _STYLES: Final[Mapping[str, str]] = {
     "alive": "green",
@@ -133,7 +136,8 @@ def doctor(
         raise click.UsageError("--content needs --resolve")
     codec = codec or Codec()
     handles = _handles(file, codec)
-    bound = _bound(handles, _resolvers(codec, stores))
+    resolvers = _resolvers(codec, stores)
+    bound = [_reader(handle, resolvers) for handle in handles]
     if resolve:
         found = _opened(handles, bound, content=content, timeout=timeout)
     else:
@@ -152,10 +156,14 @@ def _handles(file: str, codec: Codec) -> list[Handle]:
         UndecodableValueError: If it is none.
     """
     try:
-        wire = _formats.read(opened(read_bytes(file), codec.limits))
+        wire = _formats.read(opened(read_bytes(file), _limits(codec)))
     except GraphCodecError as exc:
         raise about(exc, file) from exc
     return survey(wire).handles
+
+
+def _limits(codec: Codec) -> Limits:
+    return codec._options.limits  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
 
 
 # What is bound
@@ -169,12 +177,6 @@ def _resolvers(codec: Codec, stores: Mapping[str, str]) -> list[Resolvers]:
     from graphcodec_resolvers import FsspecResolver  # noqa: PLC0415
 
     return [Resolvers([FsspecResolver(stores)], builtin=False), *known]
-
-
-def _bound(
-    handles: Iterable[Handle], resolvers: list[Resolvers]
-) -> list[Reader | GraphCodecError]:
-    return [_reader(handle, resolvers) for handle in handles]
 
 
 def _reader(handle: Handle, resolvers: list[Resolvers]) -> Reader | GraphCodecError:
@@ -204,7 +206,9 @@ def _listed(handle: Handle, bound: Reader | GraphCodecError) -> _Diagnosis:
 
 
 def _diagnosis(handle: Handle, state: str, **facts: Any) -> _Diagnosis:
-    where = located(handle.locator)
+    url = handle.locator.get("url")
+    # Somebody else's document may hold a signed one.
+    where = shown_url(url) if isinstance(url, str) else located(handle.locator)
     return _Diagnosis(
         path=handle.path, tag=handle.tag, where=where, state=state, **facts
     )
@@ -214,43 +218,104 @@ def _diagnosis(handle: Handle, state: str, **facts: Any) -> _Diagnosis:
 
 
 def _opened(
-    handles: list[Handle],
-    bound: list[Reader | GraphCodecError],
-    *,
-    content: bool,
-    timeout: float,
+    handles: list[Handle], bound: list[Reader | GraphCodecError], **options: Any
 ) -> list[_Diagnosis]:
-    """Open what is bound, and say of everything what became of it."""
-    readers = {
-        number: reader
-        for number, reader in enumerate(bound)
-        if isinstance(reader, Reader)
-    }
-    with _bar() as bar:
-        task = bar.add_task("opening", total=len(readers))
+    """Open what is bound, and say of every handle what became of it."""
+    found = iter(
+        _verified([each for each in bound if isinstance(each, Reader)], options)
+    )
+    return [
+        next(found)(handle) if isinstance(each, Reader) else _listed(handle, each)
+        for handle, each in zip(handles, bound, strict=True)
+    ]
+
+
+def _verified(
+    readers: list[Reader], options: dict[str, Any]
+) -> list[Callable[[Handle], _Diagnosis]]:
+    """Open readers, and return for each what makes the diagnosis of its handle."""
+    bar = Progress(
+        "opening",
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+        disable=not sys.stderr.isatty(),
+    )
+    with bar:
+        task = bar.add_task("", total=len(readers))
 
         def progress(done: int, total: int) -> None:
             bar.update(task, completed=done, total=total)
 
-        report = verify(
-            list(readers.values()), content=content, timeout=timeout, progress=progress
-        )
-    # The graph that was verified is a list, so the paths count its readers.
-    numbers = {f"$[{at}]": number for at, number in enumerate(readers)}
-    found = {
-        numbers[each.path]: (state, each)
-        for state in _states()
-        for each in getattr(report, state)
+        report = verify(readers, progress=progress, **options)
+    # What was verified is a list, so a path is the number of a reader.
+    states = attrs.asdict(report, recurse=False)
+    by_path = {each.path: (state, each) for state in states for each in states[state]}
+    return [partial(_seen, *by_path[f"$[{number}]"]) for number in range(len(readers))]
+
+
+def _seen(state: str, finding: Finding, handle: Handle) -> _Diagnosis:
+    return _diagnosis(
+        handle,
+        state,
+        detail="" if state == "alive" else finding.detail,
+        bytes=finding.bytes,
+        seconds=round(finding.seconds, 4),
+    )
+
+
+# For scripts
+
+
+def _facts(file: str, found: list[_Diagnosis]) -> dict[str, Any]:
+    counts = Counter(each.state for each in found)
+    return {
+        "file": title(file),
+        "handles": [attrs.asdict(each) for each in found],
+        "counts": dict(counts),
+        "ok": all(each.ok for each in found),
     }
-    return [
-        _diagnosis(
-            handle,
-            found[number][0],
-            detail=found[number][1].detail if found[number][0] != "alive" else "",
-            bytes=found[number][1].bytes,
-            seconds=round(found[number][1].seconds, 4),
+
+
+# For people
+
+
+def _show(file: str, found: list[_Diagnosis]) -> None:
+    out = console()
+    counts = Counter(each.state for each in found)
+    text = Text(cut(Path(title(file)).name, out.width // 2), "bold")
+    text.append(f"  {counted(len(found), 'handle')}", "dim")
+    for state, style in _STYLES.items():
+        if counts[state]:
+            text.append(" · ", "dim").append(f"{counts[state]:,} {state}", style)
+    out.print(text, no_wrap=True, overflow="ellipsis")
+    wrong = [each for each in found if not each.ok]
+    _rows(out, wrong, _MOST_WRONG)
+    _rows(out, [each for each in found if each.ok], _MOST_RIGHT)
+
+
+def _rows(out: Console, found: list[_Diagnosis], most: int) -> None:
+    if not found:
+        return
+    table = Table(box=box.SIMPLE_HEAD, expand=True, padding=(0, 1), show_edge=False)
+    table.add_column("", no_wrap=True)
+    table.add_column("handle", ratio=1, overflow="fold")
+    table.add_column("size", justify="right", no_wrap=True)
+    table.add_column("time", justify="right", no_wrap=True)
+    for each in islice(found, most):
+        about = Text(cut(each.where, 200))
+        about.append(f"\n{each.tag}  {cut(each.path, 200)}", "dim")
+        if each.detail:
+            about.append(f"\n{cut(each.detail, 400)}", _STYLES[each.state])
+        table.add_row(
+            Text(each.state, _STYLES[each.state]),
+            about,
+            "" if each.bytes is None else size(each.bytes),
+            "" if each.seconds is None else f"{each.seconds * 1000:,.0f} ms",
         )
-        if number in found
-        else _listed(handle, bound[number])
-        for number, handle in enumerate(handles)
-    ]
+    out.print()
+    out.print(table)
+    if len(found) > most:
+        out.print(f"… {counted(len(found) - most, 'more handle')}", style="dim")
