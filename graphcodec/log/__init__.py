@@ -10,6 +10,13 @@ from graphcodec.log._content import ToolCall as ToolCall
 from graphcodec.log._content import UserModelContent as UserModelContent
 from graphcodec.log._conversion import from_primitives as from_primitives
 from graphcodec.log._conversion import to_primitives as to_primitives
+from graphcodec.log._documents import Document as Document
+from graphcodec.log._documents import DocumentStore as DocumentStore
+from graphcodec.log._documents import MemoryDocumentStore as MemoryDocumentStore
+from graphcodec.log._events import Appended as Appended
+from graphcodec.log._events import Failed as Failed
+from graphcodec.log._events import Flushed as Flushed
+from graphcodec.log._events import Subscription as Subscription
 from graphcodec.log._failures import AgenticError as AgenticError
 from graphcodec.log._failures import StructuredErrorTrace as StructuredErrorTrace
 from graphcodec.log._failures import StructuredFrame as StructuredFrame
@@ -18,6 +25,9 @@ from graphcodec.log._ids import new_id as new_id
 from graphcodec.log._json import from_json as from_json
 from graphcodec.log._json import to_json as to_json
 from graphcodec.log._moments import Timestamp as Timestamp
+from graphcodec.log._reading import Entry as Entry
+from graphcodec.log._reading import atail as atail
+from graphcodec.log._reading import tail as tail
 from graphcodec.log._records import Assistant as Assistant
 from graphcodec.log._records import Conversation as Conversation
 from graphcodec.log._records import FailedAction as FailedAction
@@ -36,6 +46,9 @@ from graphcodec.log._records import UnknownRecord as UnknownRecord
 from graphcodec.log._records import User as User
 from graphcodec.log._records import WorkingMemory as WorkingMemory
 from graphcodec.log._records import id_of as id_of
+from graphcodec.log._rows import SessionRecordRow as SessionRecordRow
+from graphcodec.log._session import SessionLog as SessionLog
+from graphcodec.log._sqlite import SqliteDocumentStore as SqliteDocumentStore
 from graphcodec.log._tools import Args as Args
 from graphcodec.log._tools import ToolDefinition as ToolDefinition
 from graphcodec.log._turns import Answer as Answer
@@ -65,6 +78,7 @@ from graphcodec.log._words import StopReason as StopReason
 __all__ = [
     "AgenticError",
     "Answer",
+    "Appended",
     "ArgValue",
     "Args",
     "Assistant",
@@ -72,13 +86,19 @@ __all__ = [
     "Conversation",
     "CostStatus",
     "Custom",
+    "Document",
+    "DocumentStore",
     "Embedding",
+    "Entry",
     "ExecutionHint",
+    "Failed",
     "FailedAction",
+    "Flushed",
     "GenKind",
     "GenerationMetadata",
     "ImageContent",
     "LogProbs",
+    "MemoryDocumentStore",
     "MemoryFact",
     "MessageRole",
     "Messages",
@@ -93,10 +113,14 @@ __all__ = [
     "RefusalReason",
     "Retracted",
     "SessionId",
+    "SessionLog",
     "SessionRecord",
+    "SessionRecordRow",
+    "SqliteDocumentStore",
     "StopReason",
     "StructuredErrorTrace",
     "StructuredFrame",
+    "Subscription",
     "Summary",
     "SystemFingerprint",
     "TextContent",
@@ -116,12 +140,14 @@ __all__ = [
     "User",
     "UserModelContent",
     "WorkingMemory",
+    "atail",
     "effective",
     "from_json",
     "from_primitives",
     "id_of",
     "new_id",
     "orphans",
+    "tail",
     "to_json",
     "to_primitives",
 ]

@@ -9,6 +9,7 @@ import msgspec
 
 from graphcodec._paths import format_path
 from graphcodec.errors import JsonError
+from graphcodec.log._events import Appended, Event, Failed, Flushed
 from graphcodec.log._forms import Form, Misfit, UnknownVariantError, form_of
 from graphcodec.log._ids import derived_id
 from graphcodec.log._records import (
@@ -38,20 +39,22 @@ _WITH_ID: Final = ("retracted", "working_memory", "observation", "reflection")
 _MESSAGES: Final = ("User", "Assistant", "ToolResult")
 
 
-def to_json(value: Primitive) -> str:
+def to_json(value: Primitive | Event) -> str:
     """Return a session record, or a part of one, as JSON.
 
     Whatever the first logs could hold is written as they wrote it. An `UnknownRecord`
     is written as it was read.
 
     Args:
-        value: A record, a message, or any other class of this package.
+        value: A record, a message, or any other class of this package; also an event.
 
     Raises:
         JsonError: If it holds text that JSON can't, such as half a surrogate pair.
     """
     if isinstance(value, UnknownRecord):
         return value.content
+    if isinstance(value, Appended | Flushed | Failed):
+        return msgspec.json.encode(_event_tree(value)).decode()
     union = isinstance(value, _RECORDS)
     hint: Any = SessionRecord if union else type(value)
     form = form_of(hint)
@@ -61,6 +64,14 @@ def to_json(value: Primitive) -> str:
     except (TypeError, ValueError, RecursionError, UnicodeError) as exc:
         msg = f"{PREFIX}the {type(value).__name__} can't be written: {exc}"
         raise JsonError(msg, type_name=type(value).__name__) from exc
+
+
+def _event_tree(event: Event) -> object:
+    if isinstance(event, Appended):
+        return {"Appended": {"id": event.id, "variant": event.variant}}
+    if isinstance(event, Flushed):
+        return {"Flushed": {"count": event.count}}
+    return {"Error": {"msg": str(event.error)}}
 
 
 _RECORDS: Final = get_args(SessionRecord)

@@ -1,0 +1,145 @@
+"""Records out of a store, and following what others write to it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Iterator
+
+from attrs import field, frozen
+
+from graphcodec.errors import JsonError
+from graphcodec.log._documents import Document, DocumentStore
+from graphcodec.log._json import from_json
+from graphcodec.log._records import SessionRecord
+from graphcodec.readers._threads import in_thread
+
+__all__ = ["Entry", "atail", "entry_of", "tail"]
+
+
+@frozen(kw_only=True)
+class Entry:
+    """A record with its place in a log.
+
+    Attributes:
+        session_id: The session.
+        seq: The place: it grows, with gaps perhaps.
+        id: The id of the record, or of its document if it has none itself.
+        record: The record.
+        created_at: When it was made, in milliseconds since 1970; 0 if it is silent.
+    """
+
+    session_id: str
+    seq: int
+    id: str
+    record: SessionRecord = field(repr=False)
+    created_at: int = 0
+
+
+def entry_of(key: str, document: Document) -> Entry:
+    """Return the record of a document.
+
+    Args:
+        key: The session.
+        document: The document.
+
+    Raises:
+        JsonError: If it holds none; says in which document.
+    """
+    try:
+        record = from_json(document.content, id=document.id)
+    except JsonError as exc:
+        exc.hint = f"this is the document {document.id[:80]!r} at {document.seq}"
+        raise
+    return Entry(
+        session_id=key,
+        seq=document.seq,
+        id=document.id,
+        record=record,
+        created_at=document.created_at,
+    )
+
+
+def tail(
+    store: DocumentStore,
+    session_id: str,
+    *,
+    since: int | None = None,
+    poll: float = 0.1,
+    timeout: float | None = None,
+) -> Iterator[Entry]:
+    """Yield the records of a session as they are written, by whatever process.
+
+    Args:
+        store: Where they are written to.
+        session_id: The session.
+        since: The number behind which to begin: 0 for the first record, None for what
+            is written from now on.
+        poll: How many seconds to wait before looking again.
+        timeout: End after so many seconds in which nothing came; None for never.
+
+    Raises:
+        StorageError: If the store can't be read.
+        JsonError: If a document is no record.
+    """
+    after = _last(store, session_id) if since is None else since
+    return _follow(store, session_id, after, poll, timeout)
+
+
+def _last(store: DocumentStore, session_id: str) -> int:
+    found = next(store.scan(session_id, limit=1, newest_first=True), None)
+    return 0 if found is None else found.seq
+
+
+def _follow(
+    store: DocumentStore,
+    session_id: str,
+    after: int,
+    poll: float,
+    timeout: float | None,
+) -> Iterator[Entry]:
+    quiet_since = time.monotonic()
+    while True:
+        for document in store.scan(session_id, after=after):
+            after = document.seq
+            yield entry_of(session_id, document)
+            quiet_since = time.monotonic()
+        if timeout is not None and time.monotonic() - quiet_since >= timeout:
+            return
+        time.sleep(poll)
+
+
+async def atail(
+    store: DocumentStore,
+    session_id: str,
+    *,
+    since: int | None = None,
+    poll: float = 0.1,
+    timeout: float | None = None,  # noqa: ASYNC109 - of silence, not of the call
+) -> AsyncIterator[Entry]:
+    """Do what `tail` does without blocking the event loop.
+
+    Args:
+        store: Where they are written to.
+        session_id: The session.
+        since: See `tail`.
+        poll: See `tail`.
+        timeout: See `tail`.
+    """
+    import asyncio  # noqa: PLC0415 - most have no use for it
+
+    after = await in_thread(_last, store, session_id) if since is None else since
+    quiet_since = time.monotonic()
+    while True:
+        entries = await in_thread(_page, store, session_id, after)
+        for entry in entries:
+            after, quiet_since = entry.seq, time.monotonic()
+            yield entry
+        if not entries:
+            if timeout is not None and time.monotonic() - quiet_since >= timeout:
+                return
+            await asyncio.sleep(poll)
+
+
+def _page(store: DocumentStore, session_id: str, after: int) -> list[Entry]:
+    found = store.scan(session_id, after=after, limit=100)
+    return [entry_of(session_id, document) for document in found]

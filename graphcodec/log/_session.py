@@ -1,0 +1,372 @@
+"""The log of one session."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterator, Sequence
+from typing import Self, cast, get_args
+
+from graphcodec import primitives
+from graphcodec.codec import Codec
+from graphcodec.errors import InvalidValueError, JsonError, StorageError
+from graphcodec.log._conversion import Item, from_primitives
+from graphcodec.log._documents import Document, DocumentStore
+from graphcodec.log._events import Failed, Subscription
+from graphcodec.log._ids import new_id
+from graphcodec.log._json import to_json
+from graphcodec.log._reading import Entry, entry_of, tail
+from graphcodec.log._records import SessionRecord, id_of
+from graphcodec.log._rows import kind_of, moment_of, titles_of
+from graphcodec.log._writer import Waiting, Writer
+from graphcodec.primitives._checks import excerpt
+from graphcodec.readers._threads import in_thread
+
+__all__ = ["Appendable", "SessionLog", "document_of"]
+
+Appendable = (
+    SessionRecord
+    | primitives.Message
+    | primitives.ToolCall
+    | primitives.Thought
+    | primitives.Retrievable
+    | primitives.Tokenizable
+    | primitives.Memory
+)
+_RECORDS = get_args(SessionRecord)
+_PRIMITIVES = tuple(cls for cls in get_args(Appendable) if cls not in _RECORDS)
+
+
+def document_of(record: SessionRecord, *, name: str | None = None) -> Document:
+    """Return what a store keeps of a record.
+
+    Args:
+        record: The record.
+        name: The id of a record that has none itself; a new one if left out.
+
+    Raises:
+        JsonError: If the record can't be written.
+    """
+    title, summary = titles_of(record)
+    return Document(
+        id=id_of(record) or name or new_id(),
+        content=to_json(record),
+        record_type=kind_of(record),
+        title=title,
+        summary=summary,
+        created_at=moment_of(record) or 0,
+    )
+
+
+class SessionLog:
+    """The log of one session: records in the order in which they were appended.
+
+    It is thread-safe. What is appended waits in a buffer and is written by `flush`:
+    when enough waits, before every read, when the log is closed, and when the program
+    ends.
+    Several logs, in several processes, may write to one session.
+
+    Args:
+        store: Where to write.
+        session_id: The session: any text; `SessionId.new` makes one.
+        codec: What writes and reads the documents of primitives.
+        flush_at: How many records start a flush.
+        flush_interval: Flush after so many seconds at the latest; None for no limit.
+        journal: Write each record before `append` returns, so that a killed process
+            loses nothing. Threads that append at once share a write.
+
+    Raises:
+        InvalidValueError: If an option can't be used.
+    """
+
+    def __init__(
+        self,
+        store: DocumentStore,
+        session_id: str,
+        *,
+        codec: Codec | None = None,
+        flush_at: int = 50,
+        flush_interval: float | None = None,
+        journal: bool = False,
+    ) -> None:
+        _check_options(session_id, flush_at, flush_interval)
+        self._store = store
+        self._key = str(session_id)
+        self._codec = codec
+        self._writer = Writer(
+            store,
+            self._key,
+            flush_at=flush_at,
+            flush_interval=flush_interval,
+            journal=journal,
+        )
+        # The writer knows nothing of this object, so it can outlive it.
+        self._at_end = weakref.finalize(self, self._writer.flush_quietly)
+
+    def __repr__(self) -> str:
+        return f"SessionLog({self._key[:80]!r}, <{self.unflushed()} unflushed>)"
+
+    @property
+    def session_id(self) -> str:
+        """The session."""
+        return self._key
+
+    @property
+    def quarantined(self) -> tuple[Failed, ...]:
+        """The records that could not be written, with their errors."""
+        return self._writer.quarantined
+
+    # Writing
+
+    def append(self, record: Appendable) -> str:
+        """Append a record, or the records of a primitive, and return its id.
+
+        A record whose id the session has already changes nothing. One that can't be
+        written is put into quarantine, see `quarantined`; listeners are told. If the
+        store fails, records wait for a later flush.
+
+        Args:
+            record: The record or primitive.
+
+        Returns:
+            The id under which it is stored: its own, or a new one if it has none. Of
+            several records the first one's.
+
+        Raises:
+            InvalidValueError: If it is neither.
+            UnencodableValueError: If a primitive has no wire form.
+            StorageError: If the log is closed. With a journal also if the store failed:
+                the record waits then.
+            JsonError: With a journal, if the record can't be written.
+        """
+        names = [self._append(one) for one in self._records(record)]
+        return names[0]
+
+    def _records(self, record: Appendable) -> Sequence[SessionRecord]:
+        if isinstance(record, _RECORDS):
+            return [cast("SessionRecord", record)]
+        if isinstance(record, _PRIMITIVES):
+            return from_primitives([cast("Item", record)], codec=self._codec)
+        msg = f"a log takes session records and primitives, not {excerpt(record)}"
+        hint = "for a whole conversation: for record in from_primitives(it): ..."
+        raise InvalidValueError(msg, hint=hint)
+
+    def _append(self, record: SessionRecord) -> str:
+        name = id_of(record) or new_id()
+        try:
+            document = document_of(record, name=name)
+        except JsonError as exc:
+            self._writer.refuse(Failed(id=name, error=exc, record=record))
+        else:
+            self._writer.add(Waiting(document, record))
+        return name
+
+    def flush(self) -> int:
+        """Write what waits, and return how many records were new to the store.
+
+        Raises:
+            StorageError: If the store failed; what was not written waits.
+        """
+        return self._writer.flush()
+
+    def unflushed(self) -> int:
+        """Return how many records wait to be written."""
+        return self._writer.unflushed()
+
+    def clear(self) -> int:
+        """Remove all records of the session, and return how many there were.
+
+        Raises:
+            StorageError: If the store failed.
+        """
+        self.flush()
+        return self._store.delete_all(self._key)
+
+    def close(self) -> None:
+        """Write what waits and take no more.
+
+        Raises:
+            StorageError: If the store failed; the records wait, and `close` may be
+                called again.
+        """
+        self._writer.close()
+        self._at_end.detach()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        self.close()
+
+    # Reading
+
+    def recent(self, n: int) -> list[SessionRecord]:
+        """Return the last records, newest first.
+
+        Args:
+            n: How many.
+
+        Raises:
+            StorageError: If the store failed.
+            JsonError: If a document is no record.
+        """
+        return [entry.record for entry in self.entries(limit=n, newest_first=True)]
+
+    def all(self) -> list[SessionRecord]:
+        """Return all records, oldest first.
+
+        Raises:
+            StorageError: If the store failed.
+            JsonError: If a document is no record.
+        """
+        return [entry.record for entry in self.entries()]
+
+    def scan_from(self, id: str, n: int | None = None) -> list[SessionRecord]:  # noqa: A002 - the field's name
+        """Return the record of an id and what follows it, oldest first.
+
+        Args:
+            id: What `append` returned.
+            n: The most records: None for all, 0 for none.
+
+        Raises:
+            StorageError: If there is no such record, or the store failed.
+            JsonError: If a document is no record.
+        """
+        self.flush()
+        found = self._store.find(self._key, id)
+        if found is None:
+            msg = f"the session has no record {excerpt(id)}"
+            raise StorageError(msg, value=id[:80])
+        return [entry.record for entry in self.entries(after=found.seq - 1, limit=n)]
+
+    def entries(
+        self,
+        *,
+        after: int = 0,
+        limit: int | None = None,
+        newest_first: bool = False,
+        record_type: str | None = None,
+    ) -> Iterator[Entry]:
+        """Yield records with their places, in bounded memory.
+
+        Args:
+            after: Leave out those up to this place.
+            limit: The most records: None for all, 0 for none.
+            newest_first: Begin at the end.
+            record_type: Only records of this kind.
+
+        Raises:
+            StorageError: If the store failed.
+            JsonError: If a document is no record.
+        """
+        self.flush()
+        documents = self._store.scan(
+            self._key,
+            after=after,
+            limit=limit,
+            newest_first=newest_first,
+            record_type=record_type,
+        )
+        return (entry_of(self._key, document) for document in documents)
+
+    def count(self) -> int:
+        """Return how many records the session has.
+
+        Raises:
+            StorageError: If the store failed.
+        """
+        self.flush()
+        return self._store.count(self._key)
+
+    # Following
+
+    def subscribe(
+        self, *, maxsize: int = 256, since: int | None = None
+    ) -> Subscription:
+        """Return an iterator over what happens in this log from now on.
+
+        What other processes append is not among it; see `tail`.
+
+        Args:
+            maxsize: How many events it holds before it drops the oldest.
+            since: Tell first of all records behind this place, from the store.
+
+        Raises:
+            InvalidValueError: If *maxsize* is below 1.
+            StorageError: If the store failed.
+        """
+        if maxsize < 1:
+            msg = f"maxsize must be 1 or more, not {maxsize!r}"
+            raise InvalidValueError(msg)
+        return self._writer.subscribe(maxsize, since)
+
+    def tail(
+        self,
+        *,
+        since: int | None = None,
+        poll: float = 0.1,
+        timeout: float | None = None,
+    ) -> Iterator[Entry]:
+        """Yield the records of this session as they are written, by whatever process.
+
+        Args:
+            since: The place behind which to begin: 0 for the first record, None for
+                what is written from now on.
+            poll: How many seconds to wait before looking again.
+            timeout: End after so many seconds in which nothing came; None for never.
+        """
+        self.flush()
+        return tail(self._store, self._key, since=since, poll=poll, timeout=timeout)
+
+    # The async face
+
+    async def aappend(self, record: Appendable) -> str:
+        """Do what `append` does without blocking the event loop."""
+        return await in_thread(self.append, record)
+
+    async def aflush(self) -> int:
+        """Do what `flush` does without blocking the event loop."""
+        return await in_thread(self.flush)
+
+    async def arecent(self, n: int) -> list[SessionRecord]:
+        """Do what `recent` does without blocking the event loop."""
+        return await in_thread(self.recent, n)
+
+    async def aall(self) -> list[SessionRecord]:
+        """Do what `all` does without blocking the event loop."""
+        return await in_thread(self.all)
+
+    async def ascan_from(self, id: str, n: int | None = None) -> list[SessionRecord]:  # noqa: A002 - the field's name
+        """Do what `scan_from` does without blocking the event loop."""
+        return await in_thread(self.scan_from, id, n)
+
+    async def aclear(self) -> int:
+        """Do what `clear` does without blocking the event loop."""
+        return await in_thread(self.clear)
+
+    async def aclose(self) -> None:
+        """Do what `close` does without blocking the event loop."""
+        await in_thread(self.close)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *exc_info: object) -> None:
+        await self.aclose()
+
+
+def _check_options(session_id: object, flush_at: object, interval: object) -> None:
+    """Verify the options of a log.
+
+    Raises:
+        InvalidValueError: If one can't be used.
+    """
+    if not isinstance(session_id, str) or not session_id:
+        msg = f"session_id must be a non-empty str, not {excerpt(session_id)}"
+        raise InvalidValueError(msg)
+    if type(flush_at) is not int or flush_at < 1:
+        msg = f"flush_at must be an int from 1, not {excerpt(flush_at)}"
+        raise InvalidValueError(msg)
+    good = interval is None or (isinstance(interval, (int, float)) and interval > 0)
+    if not good:
+        msg = f"flush_interval must be seconds above 0, not {excerpt(interval)}"
+        raise InvalidValueError(msg)

@@ -1,0 +1,323 @@
+"""Documents in a SQLite file, which many threads and processes may share."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final, Self
+
+from graphcodec._process import PerProcess
+from graphcodec.errors import InvalidValueError, StorageError
+from graphcodec.log._documents import Document
+
+__all__ = ["SqliteDocumentStore"]
+
+_PAGE: Final = 1000
+_VERSION: Final = 1
+_COLUMNS: Final = "seq, doc_id, content, title, summary, record_type, created_at"
+
+# The sequence is one for all collections: AUTOINCREMENT gives no number twice, and
+# since writers take turns, numbers become visible in their order.
+_SCHEMA: Final = (
+    """
+    CREATE TABLE IF NOT EXISTS documents (
+        seq INTEGER PRIMARY KEY AUTOINCREMENT,
+        collection_key TEXT NOT NULL,
+        doc_id TEXT NOT NULL,
+        content TEXT NOT NULL,
+        metadata TEXT NOT NULL DEFAULT '{}',
+        title TEXT,
+        summary TEXT,
+        record_type TEXT,
+        created_at INTEGER NOT NULL DEFAULT 0,
+        UNIQUE (collection_key, doc_id)
+    )
+    """,
+    """
+    CREATE INDEX IF NOT EXISTS documents_by_type
+    ON documents (collection_key, record_type, seq)
+    """,
+    """
+    CREATE INDEX IF NOT EXISTS documents_in_order
+    ON documents (collection_key, seq)
+    """,
+    f"PRAGMA user_version = {_VERSION}",
+)
+_INSERT: Final = """
+    INSERT INTO documents
+    (collection_key, doc_id, content, title, summary, record_type, created_at)
+    VALUES (?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT (collection_key, doc_id) DO NOTHING
+"""
+
+
+class SqliteDocumentStore:
+    """Keeps documents in a SQLite file, in one transaction for each `append`.
+
+    The file is in write-ahead mode: readers and a writer do not wait for each other,
+    and writers take turns, in whatever process they are. What `append` returned for
+    survives the end of the process, whichever it is; with *sync* also that of the
+    machine.
+
+    Args:
+        path: The file; it is made if it is not there.
+        timeout: How many seconds to wait for another writer.
+        sync: Whether each transaction waits for the disk.
+
+    Raises:
+        StorageError: If the file can't be opened or is no such store.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        timeout: float = 30.0,
+        sync: bool = False,
+    ) -> None:
+        self._path = os.fspath(path)
+        if self._path == ":memory:" or not self._path:
+            msg = "a SqliteDocumentStore needs a file"
+            raise InvalidValueError(msg, hint="in memory: MemoryDocumentStore()")
+        self._timeout = timeout
+        self._sync = sync
+        self._pool = PerProcess(_Pool)
+        with self._connection("open") as connection:
+            self._prepare(connection)
+
+    def __repr__(self) -> str:
+        return f"SqliteDocumentStore({Path(self._path).name!r})"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        self.close()
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _remade, (self._path, self._timeout, self._sync)
+
+    def close(self) -> None:
+        """Close this process's connections; the next call opens new ones."""
+        self._pool.get().close()
+
+    # The connections
+
+    @contextmanager
+    def _connection(self, what: str) -> Generator[sqlite3.Connection]:
+        """Lend a connection, and turn the errors of SQLite into ours."""
+        try:
+            with self._pool.get().borrow(self._connect) as connection:
+                yield connection
+        except (sqlite3.DataError, sqlite3.InterfaceError, UnicodeError) as exc:
+            msg = f"SQLite can't hold this document: {exc}"
+            raise InvalidValueError(msg) from exc
+        except StorageError:
+            raise
+        except (sqlite3.Error, OSError, OverflowError) as exc:
+            msg = f"could not {what} {self!r}: {exc}"
+            raise StorageError(msg) from exc
+
+    def _connect(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(
+            self._path,
+            timeout=self._timeout,
+            isolation_level=None,
+            # Closed by whoever closes the store.
+            check_same_thread=False,
+        )
+        deadline = time.monotonic() + self._timeout
+        while True:
+            try:
+                connection.execute("PRAGMA journal_mode = WAL")
+                break
+            except sqlite3.OperationalError as exc:
+                # The switch to this mode does not wait for its turn by itself.
+                if "locked" not in str(exc) or time.monotonic() > deadline:
+                    connection.close()
+                    raise
+                time.sleep(0.01)
+        level = "FULL" if self._sync else "NORMAL"
+        connection.execute(f"PRAGMA synchronous = {level}")
+        return connection
+
+    def _prepare(self, connection: sqlite3.Connection) -> None:
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        if version > _VERSION:
+            msg = f"the file is of version {version}, this reads up to {_VERSION}"
+            raise StorageError(msg, hint="update graphcodec", value=version)
+        if version < _VERSION:
+            with self._writing(connection):
+                for statement in _SCHEMA:
+                    connection.execute(statement)
+
+    @contextmanager
+    def _writing(self, connection: sqlite3.Connection) -> Generator[None]:
+        """Make a transaction of what is done in it."""
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            raise
+        connection.execute("COMMIT")
+
+    # What a store does
+
+    def append(
+        self, key: str, documents: Sequence[Document], /
+    ) -> Sequence[int | None]:
+        """Write documents behind all others; see `DocumentStore.append`."""
+        with self._connection("write to") as connection, self._writing(connection):
+            return [_insert(connection, key, document) for document in documents]
+
+    def scan(
+        self,
+        key: str,
+        /,
+        *,
+        after: int = 0,
+        limit: int | None = None,
+        newest_first: bool = False,
+        record_type: str | None = None,
+    ) -> Iterator[Document]:
+        """Yield documents in order, a page at a time; see `DocumentStore.scan`."""
+        before: int | None = None
+        while limit is None or limit > 0:
+            size = _PAGE if limit is None else min(_PAGE, limit)
+            clauses, values = ["collection_key = ?", "seq > ?"], [key, after]
+            if before is not None:
+                clauses.append("seq < ?")
+                values.append(before)
+            if record_type is not None:
+                clauses.append("record_type = ?")
+                values.append(record_type)
+            page = self._page(clauses, [*values, size], newest_first=newest_first)
+            yield from page
+            if len(page) < size:
+                return
+            limit = None if limit is None else limit - size
+            if newest_first:
+                before = page[-1].seq
+            else:
+                after = page[-1].seq
+
+    def _page(
+        self, clauses: list[str], values: list[object], *, newest_first: bool
+    ) -> list[Document]:
+        order = "DESC" if newest_first else "ASC"
+        where = " AND ".join(clauses)
+        query = (
+            f"SELECT {_COLUMNS} FROM documents WHERE {where} "  # noqa: S608 - our own text
+            f"ORDER BY seq {order} LIMIT ?"
+        )
+        with self._connection("read") as connection:
+            return [_document(row) for row in connection.execute(query, values)]
+
+    def find(self, key: str, name: str, /) -> Document | None:
+        """Return the document of an id; see `DocumentStore.find`."""
+        clauses = ["collection_key = ?", "doc_id = ?"]
+        found = self._page(clauses, [key, name, 1], newest_first=False)
+        return found[0] if found else None
+
+    def count(self, key: str, /) -> int:
+        """Return how many documents a collection has."""
+        query = "SELECT count(*) FROM documents WHERE collection_key = ?"
+        with self._connection("read") as connection:
+            (number,) = connection.execute(query, (key,)).fetchone()
+        return int(number)
+
+    def keys(self) -> Iterator[str]:
+        """Yield the keys of all collections that have documents."""
+        query = "SELECT DISTINCT collection_key FROM documents ORDER BY collection_key"
+        with self._connection("read") as connection:
+            rows = connection.execute(query).fetchall()
+        for (key,) in rows:
+            yield str(key)
+
+    def delete(self, key: str, name: str, /) -> bool:
+        """Remove a document, and say whether there was one."""
+        return self._delete("collection_key = ? AND doc_id = ?", key, name) > 0
+
+    def delete_all(self, key: str, /) -> int:
+        """Remove all documents of a collection, and return how many there were."""
+        return self._delete("collection_key = ?", key)
+
+    def _delete(self, where: str, *values: str) -> int:
+        query = f"DELETE FROM documents WHERE {where}"  # noqa: S608 - our own text
+        with self._connection("write to") as connection, self._writing(connection):
+            return connection.execute(query, values).rowcount
+
+
+def _insert(connection: sqlite3.Connection, key: str, document: Document) -> int | None:
+    row = (
+        key,
+        document.id,
+        document.content,
+        document.title,
+        document.summary,
+        document.record_type,
+        document.created_at,
+    )
+    cursor = connection.execute(_INSERT, row)
+    return cursor.lastrowid if cursor.rowcount else None
+
+
+def _document(
+    row: tuple[int, str, str, str | None, str | None, str | None, int],
+) -> Document:
+    seq, name, content, title, summary, record_type, created_at = row
+    return Document(
+        id=name,
+        content=content,
+        title=title,
+        summary=summary,
+        record_type=record_type,
+        created_at=created_at,
+        seq=seq,
+    )
+
+
+class _Pool:
+    """The connections of a process that nobody uses at the moment."""
+
+    def __init__(self) -> None:
+        self._pid = os.getpid()
+        self._lock = threading.Lock()
+        self._free: list[sqlite3.Connection] = []
+
+    @contextmanager
+    def borrow(
+        self, connect: Callable[[], sqlite3.Connection]
+    ) -> Generator[sqlite3.Connection]:
+        """Lend a connection, made now if there is none."""
+        with self._lock:
+            found = self._free.pop() if self._free else None
+        connection = found or connect()
+        try:
+            yield connection
+        finally:
+            with self._lock:
+                self._free.append(connection)
+
+    def close(self) -> None:
+        """Close what is not lent."""
+        with self._lock:
+            free, self._free = self._free, []
+        for connection in free:
+            connection.close()
+
+    def __del__(self) -> None:
+        # A forked child leaves the connections of its parent alone.
+        if self._pid == os.getpid():
+            self.close()
+
+
+def _remade(path: str, timeout: float, sync: bool) -> SqliteDocumentStore:  # noqa: FBT001 - pickle passes no keywords
+    return SqliteDocumentStore(path, timeout=timeout, sync=sync)
