@@ -9,13 +9,21 @@ from graphcodec._comparing import difference
 
 if TYPE_CHECKING:
     from graphcodec import _strategies as strategies
+    from graphcodec._suites._documents import DocumentStoreContract
     from graphcodec._suites._resolver import ResolverContract
     from graphcodec._suites._store import ByteStoreContract
 
-__all__ = ["ByteStoreContract", "ResolverContract", "same_graph", "strategies"]
+__all__ = [
+    "ByteStoreContract",
+    "DocumentStoreContract",
+    "ResolverContract",
+    "same_graph",
+    "strategies",
+]
 
 _SUITES = {
     "ByteStoreContract": "graphcodec._suites._store",
+    "DocumentStoreContract": "graphcodec._suites._documents",
     "ResolverContract": "graphcodec._suites._resolver",
 }
 

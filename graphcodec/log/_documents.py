@@ -47,14 +47,13 @@ class DocumentStore(Protocol):
     def append(
         self, key: str, documents: Sequence[Document], /
     ) -> Sequence[int | None]:
-        """Write documents behind all others, all of them or none.
+        """Write documents behind all others, all of them or none, and number them.
+
+        The result has the number of each, None for one that was skipped.
 
         Args:
             key: The collection.
             documents: What to write; one whose id the collection has is skipped.
-
-        Returns:
-            The number of each, None for one that was skipped.
 
         Raises:
             StorageError: If the store can't write now.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, Iterator
 
 from attrs import field, frozen
 
@@ -115,7 +115,7 @@ async def atail(
     since: int | None = None,
     poll: float = 0.1,
     timeout: float | None = None,  # noqa: ASYNC109 - of silence, not of the call
-) -> AsyncIterator[Entry]:
+) -> AsyncGenerator[Entry]:
     """Do what `tail` does without blocking the event loop.
 
     Args:

@@ -124,12 +124,11 @@ class SessionLog:
         written is put into quarantine, see `quarantined`; listeners are told. If the
         store fails, records wait for a later flush.
 
+        The id is the one under which it is stored: its own, or a new one if it has
+        none; of several records the first one's.
+
         Args:
             record: The record or primitive.
-
-        Returns:
-            The id under which it is stored: its own, or a new one if it has none. Of
-            several records the first one's.
 
         Raises:
             InvalidValueError: If it is neither.

@@ -5,9 +5,9 @@ writes them, and whoever reads waits for it: so a reader sees what it appended, 
 while another thread flushes. A record leaves the buffer only once it is stored, so none
 is lost when the store fails, and the next flush goes on with the same one.
 
-If a batch fails, its documents are tried one by one. One that fails where another
-succeeds is at fault itself: it goes into quarantine and the ones behind it go on. If
-none succeeds the store is at fault, and all of them wait.
+If a batch fails, its documents are tried one by one, each twice. One that fails where a
+later one succeeds is at fault itself: it goes into quarantine and the ones behind it go
+on. If none succeeds the store is at fault, and all of them wait.
 """
 
 from __future__ import annotations
@@ -192,36 +192,44 @@ class Writer:
     def _write(self, batch: Sequence[Waiting]) -> int:
         try:
             numbers = self._store.append(self._key, [w.document for w in batch])
-        except Exception as exc:  # noqa: BLE001 - a store may be anybody's
-            return self._write_singly(batch, exc)
+        except Exception:  # noqa: BLE001 - a store may be anybody's
+            return self._write_singly(batch)
         return self._written(batch, numbers)
 
-    def _write_singly(self, batch: Sequence[Waiting], first: Exception) -> int:
+    def _write_singly(self, batch: Sequence[Waiting]) -> int:
         """Write what can be written of a batch that failed as a whole."""
         failures: list[tuple[Waiting, Exception]] = []
         count = 0
-        start = time.monotonic()
+        deadline = time.monotonic() + _PATIENCE
         for waiting in batch:
-            try:
-                numbers = (
-                    self._store.append(self._key, [waiting.document])
-                    if len(batch) > 1
-                    else _raised(first)
-                )
-            except Exception as exc:  # noqa: BLE001 - a store may be anybody's
-                failures.append((waiting, exc))
-                if not _is_at_fault(exc) and time.monotonic() - start > _PATIENCE:
+            found = self._write_one(waiting, deadline)
+            if not isinstance(found, Exception):
+                # It works: those before were at fault themselves.
+                self._discard(failures)
+                failures = []
+                count += self._written([waiting], found)
+            elif _is_at_fault(found):
+                self._discard([(waiting, found)])
+            else:
+                failures.append((waiting, found))
+                if time.monotonic() > deadline:
                     break
-                continue
-            # It works: those before were at fault themselves.
-            self._discard(failures)
-            failures = []
-            count += self._written([waiting], numbers)
-        self._discard([(w, exc) for w, exc in failures if _is_at_fault(exc)])
-        rest = [exc for _, exc in failures if not _is_at_fault(exc)]
-        if rest:
-            raise self._failure(rest[0])
+        if failures:
+            raise self._failure(failures[0][1])
         return count
+
+    def _write_one(
+        self, waiting: Waiting, deadline: float
+    ) -> Sequence[int | None] | Exception:
+        """Write one record, at the second attempt if need be, or return the error."""
+        again = False
+        while True:
+            try:
+                return self._store.append(self._key, [waiting.document])
+            except Exception as exc:  # noqa: BLE001 - a store may be anybody's
+                if _is_at_fault(exc) or again or time.monotonic() > deadline:
+                    return exc
+                again = True
 
     def _failure(self, cause: Exception) -> StorageError:
         error = StorageError(
@@ -347,7 +355,3 @@ def _is_at_fault(exc: Exception) -> bool:
     if isinstance(exc, StorageError):
         return False
     return isinstance(exc, (GraphCodecError, UnicodeError, JsonError))
-
-
-def _raised(exc: Exception) -> Sequence[int | None]:
-    raise exc
