@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from graphcodec import errors as errors
+    from graphcodec._forging import forge_tools as forge_tools
     from graphcodec._handles import Finding as Finding
     from graphcodec._handles import VerifyReport as VerifyReport
     from graphcodec._handles import handles as handles
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "graphcodec._forging": ("forge_tools",),
     "graphcodec._handles": ("Finding", "VerifyReport", "handles", "verify"),
     "graphcodec._limits": ("Limits",),
     "graphcodec._marks": ("encodable", "extra"),
@@ -147,6 +149,7 @@ __all__ = [
     "encode_text",
     "errors",
     "extra",
+    "forge_tools",
     "handles",
     "persist",
     "verify",
