@@ -39,6 +39,14 @@ class Handlers(Mapping[str, Handler]):
         for name, function in self._functions.items():
             self._names.setdefault(_identity(function), name)
 
+    def name(self, handler: object) -> str | None:
+        """Return the name under which this very function stands here, if it does.
+
+        Args:
+            handler: The function.
+        """
+        return self._names.get(_identity(handler))
+
     def write(self, handler: Any, *, closed: bool) -> object:
         """Return what a document says of a handler: its name.
 
@@ -50,7 +58,7 @@ class Handlers(Mapping[str, Handler]):
             HandlerNotEncodableError: If it has no name that others could bind, or that
                 is bound here if it must be.
         """
-        name = self._names.get(_identity(handler))
+        name = self.name(handler)
         if name is not None:
             return name
         if type(handler) is not FunctionType or handler.__module__ in MAIN:
@@ -95,9 +103,17 @@ class Handlers(Mapping[str, Handler]):
         return f"{type(self).__name__}(<{len(self)} names>)"
 
     def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.pickled(),)
+
+    def pickled(self) -> dict[str, Handler]:
+        """Return the functions, each of which can be pickled.
+
+        Raises:
+            HandlerNotEncodableError: If one can't.
+        """
         for name, function in self._functions.items():
             _require_pickles(name, function)
-        return type(self), (self._functions,)
+        return self._functions
 
 
 def as_handlers(given: Mapping[str, Handler] | None) -> Handlers:

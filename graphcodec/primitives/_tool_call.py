@@ -12,7 +12,7 @@ from graphcodec.errors import InvalidValueError
 from graphcodec.primitives._artifact import SpooledArtifact
 from graphcodec.primitives._base import Primitive
 from graphcodec.primitives._checks import ALLOW_EMPTY, checked, excerpt, hinted
-from graphcodec.primitives._containers import is_list
+from graphcodec.primitives._containers import is_dict, is_list
 from graphcodec.primitives._convert import to_moment, to_optional_moment
 from graphcodec.primitives._media import Media
 from graphcodec.primitives._registry import Registry
@@ -101,6 +101,7 @@ class ToolCall(Primitive):
             InvalidValueError: If the arguments hold something that JSON has not.
         """
         try:
+            _require_text_keys(args)
             text = json.dumps(
                 {"tool": tool, "args": args},
                 allow_nan=False,
@@ -145,6 +146,29 @@ class ToolCall(Primitive):
             raise _refusal(extra, "must be None while is_complete is false")
         if type(results) is tuple:
             _check_list(results)
+
+
+def _require_text_keys(args: object) -> None:
+    """Refuse other keys, which `json` would turn into text.
+
+    Raises:
+        TypeError: If there is one.
+    """
+    todo = [args]
+    met: set[int] = set()
+    while todo:
+        item = todo.pop()
+        if is_list(item) or is_dict(item):
+            if id(item) in met:
+                continue
+            met.add(id(item))
+        if is_list(item):
+            todo += item
+        elif is_dict(item):
+            todo += item.values()
+            if any(type(key) is not str for key in item):
+                msg = "a key is no text"
+                raise TypeError(msg)
 
 
 def _check_list(results: tuple[SpooledArtifact | Media, ...]) -> None:
