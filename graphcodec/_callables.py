@@ -90,6 +90,8 @@ def why_nameless(value: object) -> str:
     kind = kind_of(value)
     if kind:
         return kind
+    if isinstance(value, type):
+        return f"the class {type_name(value)} is no function"
     if not isinstance(value, types.FunctionType):
         return f"an object of {type_name(type(value))} holds state that has no name"
     if value.__module__ in MAIN:

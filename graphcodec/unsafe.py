@@ -106,7 +106,8 @@ class SourceHandlers(Handlers):
             NoHandlerError: If the name is not bound, or text is not trusted.
             UndecodableValueError: If the text is not one plain definition.
         """
-        if type(wire) is not dict or wire.keys() != {_MARKER}:
+        fields = cast("dict[str, Any]", wire if type(wire) is dict else {})
+        if list(fields) != [_MARKER]:
             return super().read(wire)
         if not self._trusted:
             msg = "a handler comes as source text, which is not trusted here"
@@ -115,7 +116,7 @@ class SourceHandlers(Handlers):
                 " only if nobody else could have written it"
             )
             raise NoHandlerError(msg, hint=hint)
-        return _function_of(wire[_MARKER])
+        return _function_of(fields[_MARKER])
 
     def __reduce__(self) -> tuple[object, ...]:
         return partial(SourceHandlers, trusted=self._trusted), (self.pickled(),)
@@ -130,7 +131,7 @@ def _text_of(handler: object) -> str:
         raise nameless(handler)
     if handler.__name__ == "<lambda>":
         raise nameless(handler)
-    known = {*vars(builtins), handler.__name__}
+    known = {*vars(builtins), "__name__", handler.__name__}
     foreign = sorted(set(_globals(handler.__code__)) - known)
     if foreign:
         reason = f"uses {', '.join(foreign)} of its module"
@@ -160,9 +161,12 @@ def _refused(
 def _globals(code: CodeType) -> Iterator[str]:
     """Yield the names that a function looks for in its module."""
     for each in _codes(code):
-        for instruction in dis.get_instructions(each):
-            if instruction.opname.endswith(("_GLOBAL", "_NAME")):
-                yield str(instruction.argval)
+        steps = list(dis.get_instructions(each))
+        # The body of a class finds its own names first.
+        own = {step.argval for step in steps if step.opname == "STORE_NAME"}
+        for step in steps:
+            if "GLOBAL" in step.opname or step.opname == "LOAD_NAME":
+                yield from {str(step.argval)} - own
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:

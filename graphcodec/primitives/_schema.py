@@ -6,7 +6,7 @@ document, and the arguments from a model:
 * it would fetch a ``$ref`` to another place; here, nothing but the schema itself and
   the published meta-schemas can be referred to;
 * it matches patterns with `re`, which may backtrack for ever, and follows references
-  that double the work at each step; here, all of a check has a second of time;
+  that double the work at each step; here, all of a check has a quarter of a second;
 * it hands a part that names another ``$schema`` to a stock validator, which knows
   neither bound; here, the dialect of the root is that of every part.
 """
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ArgsSchema", "Problem"]
 
-SECONDS: Final = 1.0
-"""How much processor time one check may take."""
+SECONDS: Final = 0.25
+"""How much processor time one check may take; an error comes within a second."""
 
 MOST_PROBLEMS: Final = 5
 """How many problems are told; the rest is not looked for."""

@@ -106,7 +106,7 @@ class Tool(Primitive):
             ToolArgsError: If they don't; its path is that of the first bad one.
             InvalidValueError: If the schema is no JSON Schema, or refers to something
                 outside of itself.
-            LimitExceededError: If it takes more than a second.
+            LimitExceededError: If that takes more than 0.25 seconds of processor time.
             ModuleNotFoundError: If jsonschema is not installed.
         """
         self._call_id(args)
