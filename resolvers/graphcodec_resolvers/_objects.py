@@ -7,6 +7,7 @@ import os
 import tempfile
 import time
 import uuid
+from datetime import datetime
 from errno import EACCES, ESTALE
 from functools import cache
 from typing import IO, TYPE_CHECKING, Protocol, cast
@@ -29,7 +30,6 @@ from graphcodec_resolvers._streams import BLOCK
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
-    from datetime import datetime
     from typing import TypeAlias
 
     from graphcodec_resolvers._s3_session import S3FileSystem
@@ -192,7 +192,11 @@ class Objects:
         for path, info in self._fs.find(self._path(CONTENT), detail=True).items():
             name = path.rpartition("/")[2]
             if is_sha256(name):
-                yield Kept(name, _pins(info).size or 0, self._modified(path))
+                # Most listings tell the time; asking for each object costs a request.
+                when = info.get("created") or info.get("LastModified")
+                told = when.timestamp() if isinstance(when, datetime) else None
+                modified = self._modified(path) if told is None else told
+                yield Kept(name, _pins(info).size or 0, modified)
 
     def discard(self, kept: Kept, before: float, /) -> bool:
         """Remove content unless it was written again since, or its age is unknown."""

@@ -31,6 +31,7 @@ from graphcodec_resolvers._s3_errors import (
     BeyondError,
     ConditionError,
     TransientError,
+    UnsupportedError,
     translated,
 )
 from graphcodec_resolvers._s3_session import Session, Sessions, patiently
@@ -124,17 +125,22 @@ class S3Objects:
         return kept
 
     async def _upload(self, target: Target, spool: IO[bytes], session: Session) -> None:
-        create_only = True
+        create_only = session.conditional
         if target.size > _ASK_FIRST:
             # Asking first costs less than sending much in vain.
             found = await _found(session, target)
             if found and await _is_kept(session, target, found):
                 return
-            create_only = found is None
+            create_only = create_only and found is None
         try:
             await upload(session, target, spool, create_only=create_only)
         except FileNotFoundError:
             raise OSError(EIO, "there is no such bucket") from None
+        except UnsupportedError:
+            if not create_only:
+                raise
+            session.conditional = False
+            await upload(session, target, spool, create_only=False)
         except ConditionError:
             found = await _found(session, target)
             if not found or not await _is_kept(session, target, found):

@@ -8,8 +8,8 @@ from __future__ import annotations
 import importlib
 import re
 from collections.abc import Mapping
-from errno import EACCES, ECONNABORTED, EIO, ENOENT, ESTALE
-from typing import cast
+from errno import EACCES, ECONNABORTED, EIO, ENOENT
+from typing import Final, cast
 
 from graphcodec_resolvers._backends import ErasedError
 
@@ -32,7 +32,6 @@ _CHANGED = frozenset({409, 412})
 _DENIED = frozenset({401, 403})
 _GONE = frozenset({404, 410})
 _VERSION_IS_GONE = frozenset({"NoSuchVersion", "MethodNotAllowed"})
-_BEYOND = 416
 
 
 class TransientError(OSError):
@@ -53,8 +52,15 @@ class ConditionError(OSError):
     """What a write or read insisted on does not hold."""
 
 
+class UnsupportedError(OSError):
+    """The server does not know what it was asked for."""
+
+
 class BeyondError(OSError):
     """A range begins behind the end."""
+
+
+_OTHERS: Final[Mapping[int, type[OSError]]] = {416: BeyondError, 501: UnsupportedError}
 
 
 def translated(error: Exception) -> Exception:
@@ -88,8 +94,8 @@ def _answered(response: Mapping[str, Mapping[str, object]]) -> OSError:
     if status in _DENIED:
         return PermissionError(EACCES, f"the server does not let us ({said})")
     if status in _CHANGED:
-        return ConditionError(ESTALE, f"it was changed ({said})")
-    return (BeyondError if status == _BEYOND else OSError)(EIO, text)
+        return ConditionError(EIO, f"it was changed ({said})")
+    return _OTHERS.get(cast("int", status), OSError)(EIO, text)
 
 
 def _busy(text: str, meta: Mapping[str, object]) -> TransientError:

@@ -115,6 +115,7 @@ class Session:
     Attributes:
         loop: The event loop.
         slots: Bounds how many parts are uploaded, and so are in memory, at once.
+        conditional: Whether the server is believed to know writes with conditions.
     """
 
     def __init__(self, fs: S3FileSystem) -> None:
@@ -122,6 +123,7 @@ class Session:
         self._client: list[S3Client] = []
         asyn = importlib.import_module("fsspec.asyn")
         self.loop: asyncio.AbstractEventLoop = asyn.get_loop()
+        self.conditional = True
         self.slots = asyncio.Semaphore(_PARTS_AT_ONCE)
         weakref.finalize(self, _close, os.getpid(), self.loop, self._client)
 

@@ -125,6 +125,41 @@ def test_an_upload_whose_last_answer_was_lost_succeeds(
     assert store.write(data).open().read() == data
 
 
+def test_a_server_without_conditional_writes_is_written_to(
+    s3_server: S3Server, s3_wire: Wire
+) -> None:
+    """It says so once, and is not asked for it again."""
+    bucket = s3_server.bucket()
+    options = s3_server.options() | {"endpoint_url": s3_wire.endpoint}
+    store = FsspecStore(f"s3://{bucket}", alias="media", options=options)
+    s3_wire.answer(answer(501, "NotImplemented"))
+
+    assert store.write(b"first").open().read() == b"first"
+    s3_wire.requests.clear()
+    assert store.write(b"second").open().read() == b"second"
+    assert [line.split()[0] for line in s3_wire.requests] == ["PUT", "GET"]
+
+
+def test_waiting_for_a_silent_server_can_be_cancelled(
+    reader: FsspecReader, s3_wire: Wire
+) -> None:
+    """At once, and the event loop was free all the while."""
+    s3_wire.hang()
+
+    async def give_up() -> int:
+        waiting = asyncio.ensure_future(reader.aread_range(0, 10))
+        turns = 0
+        while turns < 20:
+            await asyncio.sleep(0.005)
+            turns += 1
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+        return turns
+
+    assert asyncio.run(give_up()) == 20
+
+
 def test_there_is_one_layer_of_retries(reader: FsspecReader, s3_wire: Wire) -> None:
     """Not ours times that of s3fs times that of botocore."""
     s3_wire.refuse("GET ", 503)
@@ -283,10 +318,15 @@ def test_expired_credentials_are_asked_for_once_more(
         assert stream.read() == DATA[10:]
     assert len(asked) == 2
 
+    # HEAD is answered without a body, and so without the reason.
+    s3_wire.answer(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")
+    store.reader("a")
+    assert len(asked) == 3
+
     s3_wire.answer(answer(403, "ExpiredToken"), answer(403, "ExpiredToken"))
     with pytest.raises(ResolverDeniedError, match=r"not accepted \(ExpiredToken\)"):
         reader.open()
-    assert len(asked) == 3
+    assert len(asked) == 4
 
 
 def test_a_function_that_makes_the_store_is_asked_once_more(
