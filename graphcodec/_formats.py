@@ -63,6 +63,11 @@ def is_binary(data: bytes | bytearray | memoryview) -> bool:
     return b"\x80" <= first <= b"\x8f" or first in (b"\xde", b"\xdf")
 
 
+def name_of(*, binary: bool) -> Format:
+    """Return the name of the format that is, or is not, MessagePack."""
+    return "msgpack" if binary else "json"
+
+
 def read(data: bytes | bytearray | memoryview) -> dict[str, Any]:
     """Return the outermost map of a document.
 

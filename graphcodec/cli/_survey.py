@@ -1,28 +1,24 @@
-"""What a document holds, seen from the wire: nothing is decoded and nothing opened.
-
-A document of any codec can be looked at, so nothing is known of the classes. Whether a
-map is markup is told by its keys that begin with ``$``, which data hardly ever has.
-"""
+"""What a document holds, seen from the wire: nothing is decoded and nothing opened."""
 
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeGuard
+from typing import TYPE_CHECKING, Any
 
 from attrs import define, field, frozen
 
-from graphcodec._paths import Step, format_path
+from graphcodec._classless import (
+    READER,
+    Trail,
+    is_map,
+    path_of,
+    reference,
+    steps,
+    tag_of,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-Trail: TypeAlias = "tuple[Trail, Step] | None"
-
-REFERENCE: Final = "$ref"
-READER: Final = "$reader"
-
-# Wrappers that say how to read what is in them, and are no step of a path.
-_WRAPPERS: Final = frozenset({"$any", "$value"})
+    from collections.abc import Mapping
 
 
 @frozen
@@ -108,57 +104,3 @@ def _note(value: Any, trail: Trail, found: Survey) -> None:
         found.handles.append(Handle(path_of(trail), str(kind), fields))
     elif tag is not None:
         found.tags[tag] += 1
-
-
-def is_map(value: object) -> TypeGuard[dict[Any, Any]]:
-    """Say whether *value* is a map."""
-    return type(value) is dict
-
-
-def is_list(value: object) -> TypeGuard[list[Any]]:
-    """Say whether *value* is a list."""
-    return type(value) is list
-
-
-def tag_of(value: object) -> str | None:
-    """Return the tag of an object on the wire, None for all else."""
-    tag = value.get("$type") if is_map(value) else None
-    return tag if type(tag) is str else None
-
-
-def reference(value: object) -> int | None:
-    """Return the number of the node that *value* refers to, if it is a reference."""
-    if not is_map(value) or value.get("$type") != REFERENCE:
-        return None
-    number = value.get("n")
-    return number if type(number) is int else -1
-
-
-def steps(value: Any) -> Iterator[tuple[Step | None, Any]]:
-    """Yield the parts of *value* with their steps; None for a mere wrapper.
-
-    Args:
-        value: Anything on the wire.
-    """
-    if is_list(value):
-        yield from enumerate(value)
-    elif is_map(value):
-        for key, item in value.items():
-            if key in _WRAPPERS or _is_container(key, item):
-                yield None, item
-            elif key not in ("$type", "$v"):
-                yield str(key), item
-
-
-def _is_container(key: object, item: Any) -> bool:
-    """Say whether it is the list in ``{"$tuple": [...]}`` or one of its kind."""
-    return type(key) is str and key[:1] == "$" and is_list(item)
-
-
-def path_of(trail: Trail) -> str:
-    """Return the path that a trail is."""
-    found: list[Step] = []
-    while trail is not None:
-        trail, step = trail
-        found.append(step)
-    return format_path(reversed(found))

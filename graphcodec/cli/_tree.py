@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 import msgspec
 from attrs import define, frozen
 
-from graphcodec.cli import _survey as wire_level
-from graphcodec.cli._survey import is_list, is_map
+from graphcodec import _classless as wire_level
+from graphcodec._classless import is_list, is_map, unwrapped
 from graphcodec.cli._text import counted, cut
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ MOST_ITEMS: Final = 12
 _EXCERPT: Final = 200
 _LARGE: Final = 1_000
 _SHOWN_BY_LINE: Final = frozenset({"$type", "$v"})
-_WRAPPERS: Final = frozenset({"$any", "$value"})
 
 
 @frozen
@@ -195,16 +194,6 @@ class Tree:
 
 
 # What a value on the wire is
-
-
-def unwrapped(value: Any) -> Any:
-    """Return what is in a mere wrapper, and all else as it is."""
-    while is_map(value) and len(value) == 1:
-        key, inner = next(iter(value.items()))
-        if key not in _WRAPPERS:
-            break
-        value = inner
-    return value
 
 
 def headline(value: Any) -> str:
