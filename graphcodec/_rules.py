@@ -81,7 +81,7 @@ class Rules:
         self._check_nesting("the root", self._document.root, None)
 
     def _check_nesting(self, name: str, value: Any, trail: Trail) -> None:
-        nested = _levels(value)
+        nested = levels(value)
         if nested > NESTING:
             msg = f"{name} nests {nested} levels, and {NESTING} is the most"
             hint = "some readers refuse it"
@@ -296,8 +296,12 @@ def _is_reference(value: Any) -> bool:
     return type(value) is dict and value.get("$type") == REFERENCE
 
 
-def _levels(value: Any) -> int:
-    """Return how many maps and lists lie in each other, without recursion."""
+def levels(value: Any) -> int:
+    """Return how many maps and lists lie in each other, without recursion.
+
+    Args:
+        value: A part of a document.
+    """
     deepest = 0
     level = [value]
     while level := [item for item in level if type(item) in (dict, list)]:
