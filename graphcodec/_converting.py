@@ -70,7 +70,10 @@ def convert(
     wire = _formats.read(document)
     _require_valid(wire, shape_of, binary=binary)
     if format is not None and format != _formats.name_of(binary=binary):
-        document = _written(wire, format, shape_of)
+        # A key may be spelled with escapes; most documents have neither.
+        some = not binary and (b"$bytes" in document or b"\\u" in document)
+        markers = _markers(wire, shape_of) if some else set[int]()
+        document = _written(wire, format, markers)
         binary = not binary
     if pretty and not binary:
         document = msgspec.json.format(document, indent=_INDENT)
@@ -92,10 +95,8 @@ def _require_valid(wire: dict[str, Any], shape_of: ShapeOf, *, binary: bool) -> 
             )
 
 
-def _written(wire: dict[str, Any], format: Format, shape_of: ShapeOf) -> bytes:  # noqa: A002 - as in `convert`
-    to_json = format == "json"
-    markers = set[int]() if to_json else _markers(wire, shape_of)
-    _replace(wire, markers, to_json=to_json)
+def _written(wire: dict[str, Any], format: Format, markers: set[int]) -> bytes:  # noqa: A002 - as in `convert`
+    _replace(wire, markers, to_json=format == "json")
     try:
         return _formats.write(wire, format)
     except RecursionError:

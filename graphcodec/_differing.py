@@ -97,7 +97,10 @@ class _Side:
     def of(cls, data: bytes, limits: Limits) -> _Side:
         if len(data) > limits.max_bytes:
             raise exceeded("max_bytes", limits.max_bytes, len(data), "$")
-        wire = as_json(_formats.read(_frames.opened(data, limits)))
+        document = _frames.opened(data, limits)
+        wire = _formats.read(document)
+        if _formats.is_binary(document):
+            wire = as_json(wire)
         nodes: list[Any] = wire.get("nodes", [])
         for part in (*nodes, wire["root"]):
             if levels(part) > _DEEPEST:

@@ -101,8 +101,10 @@ class Rules:
                 node = self._document.nodes[number]
                 stack.append((node, Inside.ANY, trail))
                 continue
-            parts = self._document.parts(value, place)
-            for part in reversed(parts):
+            for part in reversed(self._document.parts(value, place)):
+                if not self._binary and type(part.value) not in (dict, list):
+                    # What JSON has beside maps and lists, breaks no rule.
+                    continue
                 inner = trail if part.step is None else (trail, part.step)
                 stack.append((part.value, part.place, inner))
 
