@@ -48,8 +48,9 @@ class Difference:
         path: Where it is in the new document; in the old one, if it was removed.
         old_path: Where it was in the old document, if that is another place.
         other: For sharing, the first place at which the one object stands.
-        before: What stood there, as on the wire; None if it was added.
-        after: What stands there, as on the wire; None if it was removed.
+        before: What stood there, as on the wire, references at the top followed; None
+            if it was added.
+        after: The same of what stands there; None if it was removed.
     """
 
     change: Change
@@ -318,13 +319,15 @@ class _Comparison:
         for step, value in one.parts:
             if step not in after:
                 trail = _inner(at_old, step)
-                yield _difference("removed", trail, None, value, None)
+                gone = self._old.target(value)
+                yield _difference("removed", trail, None, gone, None)
         for step, value in two.parts:
             inner = _inner(at_new, step)
             if step in before:
                 yield before[step], value, _inner(at_old, step), inner
             else:
-                yield _difference("added", None, inner, None, value)
+                come = self._new.target(value)
+                yield _difference("added", None, inner, None, come)
 
     # Lists and sets
 
@@ -336,9 +339,11 @@ class _Comparison:
         for pair in self._aligned(old, new, ordered=one.kind == "list"):
             a, b = pair.old, pair.new
             if b is None and a is not None:
-                yield _difference("removed", (at_old, a), None, old[a], None)
+                gone = self._old.target(old[a])
+                yield _difference("removed", (at_old, a), None, gone, None)
             elif a is None and b is not None:
-                yield _difference("added", None, (at_new, b), None, new[b])
+                come = self._new.target(new[b])
+                yield _difference("added", None, (at_new, b), None, come)
             elif a is not None and b is not None:
                 if pair.moved and one.kind == "list":
                     trails = (at_old, a), (at_new, b)

@@ -20,6 +20,9 @@ _COMMANDS: Final[Mapping[str, str]] = {
     "demo": "graphcodec.cli._demo:demo",
     "inspect": "graphcodec.cli._inspect:inspect",
     "doctor": "graphcodec.cli._doctor:doctor",
+    "validate": "graphcodec.cli._validate:validate",
+    "convert": "graphcodec.cli._convert:convert",
+    "diff": "graphcodec.cli._diff:diff",
 }
 
 
