@@ -191,7 +191,7 @@ class Finder:
             parent, gone = format_path(path[:count]), format_path(path[: count + 1])
             msg = f"the document has nothing at {gone}"
             hint = f"look at what is in {parent}"
-            raise InvalidValueError(msg, path=parent, hint=hint) from None
+            raise InvalidValueError(msg, hint=hint) from None
         if not chain:
             return self._nodes if path == ("nodes",) else self._root
         holder, key = chain[-1]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -12,19 +11,25 @@ import click
 from attrs import frozen
 from rich.text import Text
 
-from graphcodec import _formats
-from graphcodec.cli._survey import Survey, survey
+from graphcodec import _formats, _frames
+from graphcodec._classless import Finder, Trail, parse_path, path_of
+from graphcodec._limits import Limits
+from graphcodec._paths import Step
+from graphcodec.cli._files import DOCUMENT, about, busy, read_bytes, title
+from graphcodec.cli._search import Match, compiled, matching, of_type
+from graphcodec.cli._survey import Survey, survey, survey_of
 from graphcodec.cli._text import console, counted, cut, size
-from graphcodec.cli._tree import MOST_ITEMS, Line, Tree, headline, located
-from graphcodec.errors import GraphCodecError
+from graphcodec.cli._tree import MOST_ITEMS, Line, Tree, headline, located, scalar
+from graphcodec.errors import GraphCodecError, InvalidValueError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    import regex
     from rich.console import Console
 
 _DEPTH: Final = 2
-_STDIN: Final = "-"
+_MOST_MATCHES: Final = 200
 _WIDEST_LEAD: Final = 30
 
 
@@ -34,17 +39,28 @@ class _Inspected:
 
     Attributes:
         name: What to call it.
-        bytes: Its size.
+        bytes: Its size as it arrived.
+        layers: The layers of its frame.
         binary: Whether it is MessagePack.
         wire: Its outermost map.
-        survey: What was counted in it.
+        survey: What was counted in the part that is looked at.
+        part: That part; the root if nothing else was asked for.
+        trail: Where it is.
     """
 
     name: str
     bytes: int
+    layers: tuple[str, ...]
     binary: bool
     wire: dict[str, Any]
     survey: Survey
+    part: Any
+    trail: Trail
+
+    @property
+    def path(self) -> str:
+        """Where the part is that is looked at."""
+        return path_of(self.trail)
 
     @property
     def nodes(self) -> list[Any]:
@@ -58,8 +74,26 @@ class _Inspected:
         return "msgpack" if self.binary else "json"
 
 
+def _path(
+    ctx: click.Context, param: click.Parameter, value: str | None
+) -> tuple[Step, ...]:
+    try:
+        return parse_path(value) if value else ()
+    except InvalidValueError as exc:
+        raise click.BadParameter(str(exc), ctx, param) from None
+
+
+def _pattern(
+    ctx: click.Context, param: click.Parameter, value: str | None
+) -> regex.Pattern[str] | None:
+    try:
+        return None if value is None else compiled(value)
+    except InvalidValueError as exc:
+        raise click.BadParameter(str(exc), ctx, param) from None
+
+
 @click.command()
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True))
+@click.argument("file", type=DOCUMENT)
 @click.option(
     "--depth",
     type=click.IntRange(min=0),
@@ -67,38 +101,106 @@ class _Inspected:
     show_default=True,
     help="How many levels to unfold.",
 )
+@click.option(
+    "--path",
+    metavar="PATH",
+    callback=_path,
+    help="Look at one part alone: $.items[3].attachments[0], as errors write it.",
+)
+@click.option(
+    "--type", "tag", metavar="TAG", help="List the objects of a tag with their paths."
+)
+@click.option(
+    "--grep",
+    metavar="REGEX",
+    callback=_pattern,
+    help="List the texts in which a pattern is found; (?i) at its start ignores case.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Write JSON for a script.")
-def inspect(file: str, depth: int, *, as_json: bool) -> None:
+def inspect(
+    file: str,
+    depth: int,
+    path: tuple[Step, ...],
+    tag: str | None,
+    grep: regex.Pattern[str] | None,
+    *,
+    as_json: bool,
+) -> None:
     """Show what is in a document, as a tree.
 
-    FILE holds JSON or MessagePack; "-" is the standard input. Nothing is decoded and no
-    handle is opened, so any document can be looked at, whoever wrote it.
+    FILE holds JSON or MessagePack, compressed or not; "-" is the standard input.
+    Nothing is decoded and no handle is opened, so any document can be looked at,
+    whoever wrote it.
     """
-    document = _read(file)
+    if tag is not None and grep is not None:
+        msg = "--type and --grep exclude each other"
+        raise click.UsageError(msg)
+    document = _read(file, path)
     tree = Tree(document.nodes, depth=depth, binary=document.binary)
+    found = _sought(document, tag, grep)
     if as_json:
-        click.echo(json.dumps(_facts(document, tree)))
-    else:
+        facts = (
+            _facts(document, tree) if found is None else _hits(document, tree, found)
+        )
+        click.echo(json.dumps(facts))
+    elif found is None:
         _show(document, tree)
+    else:
+        _list(tree, found)
 
 
-def _read(file: str) -> _Inspected:
+def _sought(
+    document: _Inspected, tag: str | None, grep: regex.Pattern[str] | None
+) -> list[Match] | None:
+    """Return what was sought in the document, None if nothing was."""
+    part, nodes, trail = document.part, document.nodes, document.trail
+    if tag is not None:
+        return list(of_type(part, nodes, tag, trail))
+    if grep is not None:
+        return list(matching(part, nodes, grep, trail))
+    return None
+
+
+def _read(file: str, path: tuple[Step, ...] = ()) -> _Inspected:
     """Return the document in *file*.
 
     Raises:
         UndecodableValueError: If it is none.
+        InvalidValueError: If it has nothing at *path*.
     """
-    data = sys.stdin.buffer.read() if file == _STDIN else Path(file).read_bytes()
-    name = "standard input" if file == _STDIN else file
+    data = read_bytes(file)
     try:
-        wire = _formats.read(data)
+        with busy([data], "reading"):
+            layers = _layers(data)
+            document = _frames.opened(data, Limits())
+            wire = _formats.read(document)
+            part = Finder(wire).value(path) if path else wire["root"]
+            found = survey(wire) if not path else survey_of(part, wire, _trail(path))
     except GraphCodecError as exc:
-        exc.message = f"{name}: {exc.message}"
-        raise
-    binary = _formats.is_binary(data)
+        raise about(exc, file) from None
     return _Inspected(
-        name=name, bytes=len(data), binary=binary, wire=wire, survey=survey(wire)
+        name=title(file),
+        bytes=len(data),
+        layers=layers,
+        binary=_formats.is_binary(document),
+        wire=wire,
+        survey=found,
+        part=part,
+        trail=_trail(path),
     )
+
+
+def _layers(data: bytes) -> tuple[str, ...]:
+    if not _frames.is_frame(data):
+        return ()
+    return _frames.names(_frames.parse(data).layers)
+
+
+def _trail(path: tuple[Step, ...]) -> Trail:
+    trail: Trail = None
+    for step in path:
+        trail = (trail, step)
+    return trail
 
 
 # For people
@@ -108,14 +210,17 @@ def _show(document: _Inspected, tree: Tree) -> None:
     out = console()
     _head(out, document)
     out.print()
-    _lines(out, tree.lines(document.wire["root"]))
-    for number, node in islice(enumerate(document.nodes), MOST_ITEMS):
+    _lines(out, tree.lines(document.part, document.path))
+    # Of a part, the nodes that are reached from it.
+    numbers = [n for n in range(len(document.nodes)) if n in document.survey.places]
+    for number in numbers[:MOST_ITEMS]:
+        node = document.nodes[number]
         out.print()
         uses = counted(document.survey.uses[number], "reference")
         place = document.survey.places[number]
         _row(out, Text(f"node {number}  {uses}, first at {place}", "dim"), None)
         _lines(out, tree.lines(node, f"$.nodes[{number}]"))
-    _rest(out, len(document.nodes), "node")
+    _rest(out, len(numbers), "node")
     _handles(out, document.survey)
     for path in islice(document.survey.dangling, MOST_ITEMS):
         _row(out, Text(f"{path} refers to a node that is not there", "red"), None)
@@ -124,7 +229,12 @@ def _show(document: _Inspected, tree: Tree) -> None:
 def _head(out: Console, document: _Inspected) -> None:
     name = "MessagePack" if document.binary else "JSON"
     objects = counted(document.survey.tags.total(), "object")
-    facts = [name, objects, counted(len(document.nodes), "node")]
+    facts = [
+        name,
+        *document.layers,
+        objects,
+        counted(len(document.survey.places), "node"),
+    ]
     facts.append(counted(len(document.survey.handles), "handle"))
     text = Text(cut(Path(document.name).name, out.width // 2), "bold")
     text.append(f"  {' · '.join(facts)}", "dim")
@@ -182,7 +292,27 @@ def _rest(out: Console, count: int, noun: str) -> None:
         out.print(f"… {counted(count - MOST_ITEMS, f'more {noun}')}", style="dim")
 
 
+def _list(tree: Tree, found: list[Match]) -> None:
+    out = console()
+    for match in found[:_MOST_MATCHES]:
+        _row(out, Text(cut(match.path, 400), "cyan"), None)
+        shown = scalar(match.excerpt) if match.excerpt else tree.brief(match.value)
+        _row(out, Text("    ").append(shown), None)
+    if len(found) > _MOST_MATCHES:
+        out.print(f"… {len(found) - _MOST_MATCHES:,} more", style="dim")
+    if not found:
+        out.print("nothing is found", style="dim")
+
+
 # For scripts
+
+
+def _hits(document: _Inspected, tree: Tree, found: list[Match]) -> dict[str, Any]:
+    matches = [
+        {"path": match.path, "is": match.excerpt or tree.brief(match.value)}
+        for match in found
+    ]
+    return {"file": document.name, "path": document.path, "matches": matches}
 
 
 def _facts(document: _Inspected, tree: Tree) -> dict[str, Any]:
@@ -190,6 +320,7 @@ def _facts(document: _Inspected, tree: Tree) -> dict[str, Any]:
     nodes = [
         {"n": n, "uses": found.uses[n], "path": found.places[n], "is": headline(node)}
         for n, node in enumerate(document.nodes)
+        if n in found.places
     ]
     handles = [
         {"path": handle.path, "tag": handle.tag, "where": located(handle.locator)}
@@ -198,9 +329,11 @@ def _facts(document: _Inspected, tree: Tree) -> dict[str, Any]:
     return {
         "file": document.name,
         "format": document.format,
+        "layers": document.layers,
         "version": document.wire["graphcodec"],
         "bytes": document.bytes,
-        "root": headline(document.wire["root"]),
+        "path": document.path,
+        "root": headline(document.part),
         "tags": dict(found.tags.most_common()),
         "references": found.uses.total(),
         "nodes": nodes,
@@ -208,7 +341,7 @@ def _facts(document: _Inspected, tree: Tree) -> dict[str, Any]:
         "dangling": found.dangling,
         "parts": [
             {"path": line.path, "is": line.text, "bytes": line.bytes}
-            for line in tree.lines(document.wire["root"])
+            for line in tree.lines(document.part, document.path)
             if line.path
         ],
     }

@@ -72,6 +72,19 @@ def survey(wire: Mapping[str, Any]) -> Survey:
     return found
 
 
+def survey_of(value: Any, wire: Mapping[str, Any], trail: Trail) -> Survey:
+    """Count what one part of a document holds, and the nodes that it refers to.
+
+    Args:
+        value: The part.
+        wire: The outermost map.
+        trail: Where the part is.
+    """
+    found = Survey()
+    _walk(value, trail, wire.get("nodes", []), found)
+    return found
+
+
 def _walk(value: Any, trail: Trail, nodes: list[Any], found: Survey) -> None:
     stack: list[tuple[Any, Trail]] = [(value, trail)]
     while stack:

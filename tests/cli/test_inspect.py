@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import deque
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from graphcodec import (
     encode,
 )
 from graphcodec.adapters import from_openai_chat
+from tests.cli.calling import call
 from tests.cli.running import WIDTH, facts, run, widest
 
 CHAT: Any = {
@@ -288,3 +290,130 @@ def test_shows_something_without_unicode() -> None:
 
     assert done.returncode == 0
     assert "[0] 1" in done.stdout
+
+
+# Compressed documents, parts, and what is sought
+
+
+TALK = encode(from_openai_chat(CHAT))
+
+
+def test_compressed_documents_are_shown() -> None:
+    """A frame is named, and what is in it is shown."""
+    for method in ("gzip", "zstd"):
+        data = Codec(compression=method).encode({"a": 1})
+        done = call("inspect", "-", given=data)
+        assert f"JSON · {method} · 0 objects" in done.text
+        found = call("inspect", "-", "--json", given=data).json
+        assert (found["layers"], found["bytes"]) == ([method], len(data))
+
+
+def test_shows_one_part() -> None:
+    """With a path, the tree begins there, through references."""
+    done = call("inspect", "-", "--path", "$.items[2].identity", given=TALK)
+
+    assert "Identity" in done.text
+    assert 'identifier "ana"' in done.text
+    assert "instructions" not in done.text
+    found = call("inspect", "-", "--path", "$.items[0]", "--json", given=TALK).json
+    assert (found["path"], found["root"]) == ("$.items[0]", "Message")
+    assert found["parts"][0]["path"].startswith("$.items[0]")
+    assert found["nodes"][0]["path"] == "$.items[0].identity"
+
+
+def test_paths_go_through_all_containers() -> None:
+    """Tuples, sets, odd keys and nodes are on the way."""
+    graph = {"a b": ({1: ["found"]}, deque(["here"])), "x": 1}
+    for path, shown_ in {
+        "$['a b'][0]": "1 item",
+        "$['a b'][0][1][0]": '"found"',
+        '$["a b"][1][0]': '"here"',
+        "$": "2 items",
+    }.items():
+        done = call("inspect", "-", "--path", path, "--json", given=encode(graph))
+        assert shown_ in done.json["root"] or path == "$"
+    stray = document(1, [{"$type": "A", "x": 5}])
+    done = call("inspect", "-", "--path", "$.nodes[0].x", "--json", given=stray)
+    assert done.json["root"] == "5"
+
+
+@pytest.mark.parametrize(
+    ("path", "code", "words"),
+    [
+        ("$.items[9].x", 1, "nothing at $.items[9]; look at what is in $.items"),
+        ("$.nothing", 1, "the document has nothing at $.nothing"),
+        ("items", 2, "a path begins with $"),
+        ("$.items[x]", 2, "makes no sense from '[x]'"),
+        ("$['\\x']", 2, "malformed key"),
+    ],
+)
+def test_path_that_is_not_there(path: str, code: int, words: str) -> None:
+    """What the document lacks ends with 1, what is no path with 2."""
+    done = call("inspect", "-", "--path", path, given=TALK)
+
+    assert done.code == code
+    assert words in " ".join(done.err.split())
+
+
+def test_lists_objects_of_a_tag() -> None:
+    """Each object of a tag is listed once, with its path."""
+    done = call("inspect", "-", "--type", "Identity", given=TALK)
+
+    assert done.text.splitlines()[0] == "$.items[0].identity"
+    assert '    Identity  identifier "ana"' in done.text
+    found = call("inspect", "-", "--type", "Message", "--json", given=TALK).json
+    assert [match["path"] for match in found["matches"]] == [
+        "$.items[0]",
+        "$.items[1]",
+        "$.items[2]",
+    ]
+
+
+def test_finds_text() -> None:
+    """Texts are found by a pattern, with their path and what stands around."""
+    done = call("inspect", "-", "--grep", "(?i)HELLO, a", given=TALK)
+
+    assert done.text == '$.items[1].content.text\n    "Hello, Ana."\n'
+    data = encode({"a": "x" * 100 + "needle" + "y" * 100, "b": ["needle"]})
+    found = call("inspect", "-", "--grep", "needle", "--json", given=data).json
+    assert found["matches"] == [
+        {"path": "$.a", "is": f"…{'x' * 30}needle{'y' * 30}…"},
+        {"path": "$.b[0]", "is": "needle"},
+    ]
+    part = call("inspect", "-", "--grep", "needle", "--path", "$.b", given=data)
+    assert part.text == '$.b[0]\n    "needle"\n'
+    assert call("inspect", "-", "--grep", "no", given=data).text == "nothing is found\n"
+
+
+def test_pattern_that_backtracks_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pattern has a budget of time for the whole document."""
+    monkeypatch.setattr("graphcodec.cli._search._PATIENCE", 0.2)
+
+    done = call("inspect", "-", "--grep", "(a|aa)+$", given=encode("a" * 5_000 + "b"))
+
+    assert done.code == 1
+    assert "write one that backtracks less" in done.err
+
+
+@pytest.mark.parametrize("pattern", ["(", "x" * 2_000])
+def test_pattern_that_is_none(pattern: str) -> None:
+    """A malformed pattern is a wrong call."""
+    done = call("inspect", "-", "--grep", pattern, given=TALK)
+
+    assert done.code == 2
+    assert "'--grep'" in done.err
+
+
+def test_one_search_at_a_time() -> None:
+    """Tags and texts are not sought together."""
+    done = call("inspect", "-", "--grep", "x", "--type", "y", given=TALK)
+
+    assert done.code == 2
+    assert "--type and --grep exclude each other" in done.err
+
+
+def test_many_matches_are_folded() -> None:
+    """The first ones are shown, and how many more there are."""
+    done = call("inspect", "-", "--grep", "x", given=encode(["x"] * 250))
+
+    assert done.text.splitlines()[-1] == "… 50 more"
