@@ -92,7 +92,8 @@ class Rules:
         while stack and not self._findings.full:
             value, place, trail = stack.pop()
             if _is_plain(value, place):
-                self._check_untyped(value, trail)
+                dollars = isinstance(place, Untyped) and place.dollars
+                self._check_untyped(value, trail, dollars=dollars)
             elif self._binary and type(value) not in (dict, list, bytes):
                 self._tried("plain", partial(require_plain, value), trail)
             elif type(value) is dict and not self._check_map(value, place, trail):
@@ -137,7 +138,7 @@ class Rules:
 
     # Plain values
 
-    def _check_untyped(self, value: Any, trail: Trail) -> None:
+    def _check_untyped(self, value: Any, trail: Trail, *, dollars: bool) -> None:
         if type(value) is dict and "$any" in value:
             if len(value) > 1:
                 other = next(key for key in value if key != "$any")
@@ -146,7 +147,7 @@ class Rules:
             return
         if self._binary:
             self._tried("plain", lambda: require_plain(value), trail)
-        if type(value) is dict:
+        if type(value) is dict and not dollars:
             self._check_data(value, trail)
 
     def _check_data(self, value: dict[Any, Any], trail: Trail) -> None:

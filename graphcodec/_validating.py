@@ -16,6 +16,7 @@ from graphcodec import _formats, _frames
 from graphcodec._classless import Finder, parse_path, tag_of
 from graphcodec._document import Document, check_limits
 from graphcodec._findings import MOST, Finding, Findings
+from graphcodec._handlers import Handler, Handlers
 from graphcodec._limits import Limits
 from graphcodec._paths import Step, excerpt, format_path
 from graphcodec._rules import Rules, ShapeOf
@@ -80,8 +81,8 @@ def validate(
 
     Args:
         data: A document, in a frame or not.
-        codec: Whose classes, resolvers and limits count; if left out, the built-in
-            classes, and handles of any kind are taken for good.
+        codec: Whose classes, resolvers, handlers and limits count; if left out, the
+            built-in classes, and handles and handlers of any kind are taken for good.
         allow_unknown: Whether tags that the codec does not know are mere warnings.
         most: How many findings to stop at.
     """
@@ -211,6 +212,7 @@ class _Examination:
     def _decode(self, codec: Codec, reader_tags: Iterable[str], size: int) -> None:
         strict = codec.replace(unknown_types="keep")
         if self.codec is None:
+            strict = strict.replace(handlers=_AnyHandlers())
             elsewhere = [
                 tag
                 for tag in reader_tags
@@ -297,6 +299,18 @@ def wire_path(steps: Iterable[Step]) -> str:
     """
     shown = [step for step in steps if not str(step).startswith("$")]
     return format_path(shown[1:] if shown[:1] == ["root"] else shown)
+
+
+class _AnyHandlers(Handlers):
+    """Takes any name of a function for bound."""
+
+    def read(self, wire: Any) -> Handler:
+        """Return a function that is never called."""
+        return _unbound if type(wire) is str else super().read(wire)
+
+
+def _unbound(**_: object) -> None:
+    """Stand for a function that is bound elsewhere."""
 
 
 class _Elsewhere(Reader):

@@ -62,7 +62,8 @@ def validate(
 
     Each FILE holds a document, compressed or not; "-" is the standard input. The exit
     code is 1 if there are errors; warnings alone are none. Without --codec only the
-    built-in classes are known, and handles of any kind are taken for good.
+    built-in classes are known, and handles and the names of handlers are taken for
+    good.
     """
     once(files)
     reports: list[tuple[str, Report]] = []

@@ -82,6 +82,19 @@ def test_handles_need_no_resolver() -> None:
     assert told(data, Codec()) == ["error value $"]
 
 
+def test_handlers_need_no_function() -> None:
+    """What a tool calls is bound elsewhere; with a codec, it must be bound there."""
+    data = (DOCUMENTS / "conversation_with_tools.json").read_bytes()
+
+    assert found(data) == []
+    assert told(data, Codec()) == [
+        "error value $.tools.tools[0].handler",
+        "error value $.tools.tools[1].handler",
+    ]
+    odd = data.replace(b'"handler":"', b'"handler":1,"was":"', 1)
+    assert "error value $.tools.tools[0].handler" in told(odd)
+
+
 # Duplicate keys
 
 
