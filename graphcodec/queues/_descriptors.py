@@ -6,7 +6,7 @@ import os
 import select
 import socket
 from multiprocessing import reduction
-from typing import Protocol, TypeAlias
+from typing import Protocol
 
 
 class Duplicate(Protocol):
@@ -17,50 +17,45 @@ class Duplicate(Protocol):
         ...
 
 
-Handed: TypeAlias = Duplicate | None
-
-
 class HasFileno(Protocol):
-    """A socket or file; the number is negative once it is closed."""
+    """A socket or a file."""
 
     def fileno(self) -> int:
         """Return the number of the descriptor."""
         ...
 
 
-def hand(end: HasFileno) -> Handed:
+def hand(end: HasFileno) -> Duplicate:
     """Return what becomes a copy of a descriptor in the process being started.
 
     Args:
-        end: What to copy; nothing is handed if it is closed.
+        end: What to copy.
     """
-    return reduction.DupFd(end.fileno()) if end.fileno() >= 0 else None
+    return reduction.DupFd(end.fileno())
 
 
-def adopt(handed: Handed) -> int:
+def adopt(handed: Duplicate) -> int:
     """Return the copied descriptor; the children of this process do not get it.
 
     Args:
-        handed: What `hand` returned; -1 is returned if that was nothing.
+        handed: What `hand` returned.
     """
-    if handed is None:
-        return -1
     number = handed.detach()
     os.set_inheritable(number, False)  # noqa: FBT003 - takes no keyword
     return number
 
 
-def adopt_socket(handed: Handed) -> socket.socket:
+def adopt_socket(handed: Duplicate | None) -> socket.socket:
     """Return the copied socket, a closed one if nothing was handed.
 
     Args:
         handed: What `hand` returned.
     """
-    if handed is None:
-        closed = socket.socket(socket.AF_UNIX)
-        closed.close()
-        return closed
-    return socket.socket(fileno=adopt(handed))
+    if handed is not None:
+        return socket.socket(fileno=adopt(handed))
+    closed = socket.socket(socket.AF_UNIX)
+    closed.close()
+    return closed
 
 
 def ready(end: HasFileno, events: int, seconds: float) -> bool:
@@ -72,9 +67,9 @@ def ready(end: HasFileno, events: int, seconds: float) -> bool:
             noticed in any case.
         seconds: How long to wait at most.
     """
-    number = end.fileno()
-    if number < 0:
-        return True
     watch = select.poll()
-    watch.register(number, events)
+    try:
+        watch.register(end.fileno(), events)
+    except ValueError:
+        return True
     return bool(watch.poll(seconds * 1000))

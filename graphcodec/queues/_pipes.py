@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from multiprocessing.synchronize import Lock, Semaphore
 
     _Locks: TypeAlias = tuple[Lock, Lock, Semaphore]
-    _State: TypeAlias = tuple[Connection | None, Connection | None, _Locks, int]
+    _State: TypeAlias = tuple[Connection, Connection | None, _Locks, int]
 
 # The stubs leave it out.
 _MOST: Final = cast("int", vars(synchronize)["SEM_VALUE_MAX"])
@@ -49,9 +49,7 @@ class PipeChannel:
 
     def __getstate__(self) -> _State:
         sending = None if self._line.stopped else self._line.sending
-        open_end = self._receiving is not None and not self._receiving.closed
-        receiving = self._receiving if open_end else None
-        return receiving, sending, self._locks, self._most
+        return self._open(), sending, self._locks, self._most
 
     def __setstate__(self, state: _State) -> None:
         self._receiving, sending, self._locks, self._most = state
@@ -102,7 +100,7 @@ class PipeChannel:
             raise
 
     def _open(self) -> Connection:
-        if self._receiving is None or self._receiving.closed:
+        if self._receiving.closed:
             raise not_receiving()
         return self._receiving
 
@@ -113,11 +111,11 @@ class PipeChannel:
     def close(self) -> None:
         """Do what `Channel.close` says."""
         self.stop_sending()
-        if self._receiving is not None:
-            self._receiving.close()
+        self._receiving.close()
 
     def count(self) -> int:
         """Do what `Channel.count` says."""
+        self._open()
         return self._most - self._places.get_value()
 
     def empty(self) -> bool:
@@ -126,6 +124,7 @@ class PipeChannel:
 
     def full(self) -> bool:
         """Do what `Channel.full` says."""
+        self._open()
         return self._places.get_value() == 0
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from graphcodec.queues._channel import Deadline, nobody_takes, require_parent
-from graphcodec.queues._descriptors import Handed, adopt, hand, ready
+from graphcodec.queues._descriptors import Duplicate, adopt, hand, ready
 
 if TYPE_CHECKING:
     import socket
@@ -26,7 +26,7 @@ _SIZE: Final = 8
 _LOOKS: Final = 20
 _LOOK_SECONDS: Final = 0.05
 
-State: TypeAlias = tuple[int, Handed]
+State: TypeAlias = tuple[int, Duplicate]
 
 
 def new_places(maxsize: int) -> Places:

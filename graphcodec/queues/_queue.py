@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import socket
+import sys
 import weakref
 from multiprocessing.context import get_spawning_popen
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
@@ -220,6 +220,6 @@ def _new_channel(maxsize: int, context: BaseContext | None) -> Channel:
 
 
 def _sockets_work() -> bool:
-    """Say whether this system has what a `SocketChannel` is made of, as Linux has."""
-    needed = ((socket, "SOCK_SEQPACKET"), (os, "eventfd"), (os, "memfd_create"))
-    return all(hasattr(module, name) for module, name in needed)
+    """Say whether this system is Linux, with all that a `SocketChannel` needs."""
+    needed = ("eventfd", "memfd_create")
+    return sys.platform == "linux" and all(hasattr(os, name) for name in needed)

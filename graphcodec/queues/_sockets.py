@@ -36,7 +36,7 @@ from graphcodec.queues._channel import (
     not_sending,
     require_parent,
 )
-from graphcodec.queues._descriptors import Handed, adopt_socket, hand, ready
+from graphcodec.queues._descriptors import Duplicate, adopt_socket, hand, ready
 from graphcodec.queues._places import Places, State, new_places
 
 MESSAGE_BYTES: Final = 60_000
@@ -48,7 +48,7 @@ where the system's settings are untouched.
 
 _BUFFER_BYTES: Final = 1 << 20
 _DESCRIPTOR: Final = struct.Struct("i")
-_ROOM_FOR_ONE: Final = socket.CMSG_SPACE(_DESCRIPTOR.size)
+_ROOM_FOR_ONE: Final = socket.CMSG_LEN(_DESCRIPTOR.size)
 _PAUSE: Final = 0.02
 _FILE: Final = b"file"
 _SCARCE: Final = frozenset(
@@ -83,11 +83,12 @@ class SocketChannel:
         self._places = places
         self._sender = PerProcess(lambda: Sender(line))
 
-    def __getstate__(self) -> tuple[Handed, Handed, State]:
+    def __getstate__(self) -> tuple[Duplicate | None, Duplicate, State]:
+        self._require_open()
         sending = None if self._line.stopped else hand(self._line.sending)
         return sending, hand(self._receiving), self._places.hand()
 
-    def __setstate__(self, state: tuple[Handed, Handed, State]) -> None:
+    def __setstate__(self, state: tuple[Duplicate | None, Duplicate, State]) -> None:
         sending, receiving, places = state
         self._hold(adopt_socket(sending), adopt_socket(receiving), Places.adopt(places))
 
@@ -113,14 +114,17 @@ class SocketChannel:
         return frame
 
     def _received(self) -> bytes | None:
-        if self._receiving.fileno() < 0:
-            raise not_receiving()
+        self._require_open()
         try:
             message, extra, flags, _ = self._receiving.recvmsg(
                 MESSAGE_BYTES, _ROOM_FOR_ONE, socket.MSG_CMSG_CLOEXEC
             )
         except BlockingIOError:
             return None
+        except OSError:
+            # Another thread closed the queue at this very moment.
+            self._require_open()
+            raise
         if not message:
             raise nobody_puts()
         # Before anything else, so that hardly any moment is left to die in between.
@@ -131,6 +135,10 @@ class SocketChannel:
                 hint="close files, or raise the limit of open files (ulimit -n)",
             )
         return _contents(extra[0][2]) if extra else message
+
+    def _require_open(self) -> None:
+        if self._receiving.fileno() < 0:
+            raise not_receiving()
 
     def stop_sending(self) -> None:
         """Do what `Channel.stop_sending` says."""
@@ -144,14 +152,17 @@ class SocketChannel:
 
     def count(self) -> int:
         """Do what `Channel.count` says."""
+        self._require_open()
         return self._places.taken()
 
     def empty(self) -> bool:
         """Do what `Channel.empty` says."""
+        self._require_open()
         return not ready(self._receiving, select.POLLIN, 0)
 
     def full(self) -> bool:
         """Do what `Channel.full` says."""
+        self._require_open()
         return self._places.all_taken()
 
 

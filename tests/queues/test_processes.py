@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from graphcodec import Codec, Media, persist
+from graphcodec import Codec, Media, errors, persist
 from graphcodec.queues import GraphQueue, _queue
 from graphcodec.queues._channel import Deadline
 from graphcodec_resolvers import FsspecResolver, FsspecStore
@@ -145,6 +145,22 @@ def test_a_codec_that_can_not_be_pickled() -> None:
         running(context, working.double, queue, queue),
     ):
         pass
+
+
+def test_a_closed_queue_is_not_passed_on(context: BaseContext) -> None:
+    """With fork the process has it all the same, and it is closed there too."""
+    queue = GraphQueue(context=context)
+    answer, answers = pipe(context)
+    queue.close()
+
+    with contextlib.ExitStack() as stack:
+        if context.get_start_method() == "fork":
+            stack.enter_context(running(context, working.try_to_get, queue, answers))
+            wait_for(answer)
+            assert answer.recv_bytes() == b"this process closed the queue"
+        else:
+            with pytest.raises(errors.QueueClosedError, match="closed the queue"):
+                stack.enter_context(running(context, working.double, queue, queue))
 
 
 def test_errors_of_documents_come_up_in_the_consumer(context: BaseContext) -> None:

@@ -272,6 +272,9 @@ def test_a_closed_queue(queue: GraphQueue) -> None:
         queue.put("b")
     with pytest.raises(EOFError, match="this process closed the queue"):
         queue.get()
+    for job in (queue.qsize, queue.empty, queue.full):
+        with pytest.raises(errors.QueueClosedError, match="this process closed"):
+            job()
     assert list(queue) == []
 
 
