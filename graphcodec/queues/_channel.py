@@ -6,6 +6,7 @@ import multiprocessing
 import threading
 import time
 from collections import deque
+from contextlib import suppress
 from typing import Final, Protocol
 
 from graphcodec.errors import QueueClosedError
@@ -86,15 +87,16 @@ class Line(Protocol):
     stopped: bool
 
     def try_send(self, frame: bytes) -> bool:
-        """Send a frame if that takes no waiting; say whether it was sent."""
-        ...
-
-    def wait_and_send(self, frame: bytes) -> None:
-        """Send a frame.
+        """Send a frame if that takes no waiting; say whether it was sent.
 
         Raises:
             OSError: If nobody is left to take it.
         """
+        ...
+
+    def wait(self, frame: bytes) -> bool:
+        """Wait for room; say whether the frame had to be sent to learn of it."""
+        ...
 
     def hang_up(self) -> None:
         """Close the end."""
@@ -104,7 +106,8 @@ class Sender:
     """Sends the frames of one process in order, and keeps none of its callers waiting.
 
     As with `multiprocessing.Queue`, what finds no room is sent by a thread, which the
-    process waits for when it exits.
+    process waits for when it exits. Callers help it along: a thread that has to ask for
+    the interpreter after each frame is slow while another one computes.
 
     Args:
         line: Where to.
@@ -114,6 +117,7 @@ class Sender:
         self._line = line
         self._lock = threading.Lock()
         self._pending: deque[bytes] = deque()
+        self._running = False
 
     def send(self, frame: bytes) -> None:
         """Send a frame after those before it.
@@ -127,45 +131,46 @@ class Sender:
         with self._lock:
             if self._line.stopped:
                 raise not_sending()
-            if self._pending:
-                self._pending.append(frame)
-            elif not self._sent(frame):
-                self._pending.append(frame)
+            self._pending.append(frame)
+            self._flush()
+            if self._pending and not self._running:
+                self._running = True
                 threading.Thread(target=self._run, name="graphcodec-queue").start()
-
-    def _sent(self, frame: bytes) -> bool:
-        try:
-            return self._line.try_send(frame)
-        except OSError:
-            raise nobody_takes() from None
 
     def stop(self) -> None:
         """Close the line once everything is sent."""
         with self._lock:
             if not self._line.stopped:
                 self._line.stopped = True
-                if not self._pending:
+                if not self._running:
                     self._line.hang_up()
 
-    def _run(self) -> None:
-        left = True
-        while left:
-            try:
-                self._line.wait_and_send(self._pending[0])
-            except OSError:
-                # Nobody is left who could take it, nor what stands behind it.
-                left = self._done(len(self._pending))
-            else:
-                left = self._done(1)
-
-    def _done(self, count: int) -> bool:
-        """Forget *count* frames, and say whether more are waiting."""
-        with self._lock:
-            for _ in range(count):
+    def _flush(self) -> None:
+        try:
+            while self._pending and self._line.try_send(self._pending[0]):
                 self._pending.popleft()
-            if self._line.stopped and not self._pending:
+        except OSError:
+            self._pending.clear()
+            raise nobody_takes() from None
+
+    def _run(self) -> None:
+        sent = False
+        while (frame := self._next(sent=sent)) is not None:
+            sent = self._line.wait(frame)
+
+    def _next(self, *, sent: bool) -> bytes | None:
+        """Send what can be sent, and return what can't; None if there is nothing."""
+        with self._lock:
+            if sent:
+                self._pending.popleft()
+            with suppress(QueueClosedError):
+                self._flush()
+            if self._pending:
+                return self._pending[0]
+            self._running = False
+            if self._line.stopped:
                 self._line.hang_up()
-            return bool(self._pending)
+            return None
 
 
 def not_sending() -> QueueClosedError:

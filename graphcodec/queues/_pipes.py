@@ -135,15 +135,25 @@ class _PipeLine:
         self.sending = sending
         self.stopped = sending is None
         self._writing = writing
+        self._broken = False
 
     def try_send(self, frame: bytes) -> bool:
         del frame
+        if self._broken:
+            raise BrokenPipeError
         return False
 
-    def wait_and_send(self, frame: bytes) -> None:
-        if self.sending is not None:
+    def wait(self, frame: bytes) -> bool:
+        if self.sending is None:
+            return False
+        try:
             with self._writing:
                 self.sending.send_bytes(frame)
+        except OSError:
+            # Nobody takes it, nor what stands behind it.
+            self._broken = True
+            return False
+        return True
 
     def hang_up(self) -> None:
         if self.sending is not None:

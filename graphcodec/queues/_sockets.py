@@ -187,19 +187,23 @@ class _SocketLine:
                 raise
         return not self._scarce
 
-    def wait_and_send(self, frame: bytes) -> None:
-        while not self.try_send(frame):
-            if not threading.main_thread().is_alive():
-                # The process wants to end: it takes nothing more, so that its own end
-                # is not the one that keeps it waiting.
-                self._receiving.close()
-            if ready(self.sending, select.POLLOUT, SLICE) and self._scarce:
-                time.sleep(_PAUSE)
+    def wait(self, frame: bytes) -> bool:
+        del frame
+        if not threading.main_thread().is_alive():
+            # The process wants to end: it takes nothing more, so that its own end is
+            # not the one that keeps it waiting.
+            self._receiving.close()
+        if ready(self.sending, select.POLLOUT, SLICE) and self._scarce:
+            time.sleep(_PAUSE)
+        return False
 
     def _send(self, frame: bytes) -> None:
         if len(frame) <= MESSAGE_BYTES:
             self.sending.send(frame)
             return
+        if not ready(self.sending, select.POLLOUT, 0):
+            # Not even a file is made that would have to be thrown away.
+            raise BlockingIOError
         number = _stored(frame)
         try:
             ticket = (socket.SOL_SOCKET, socket.SCM_RIGHTS, _DESCRIPTOR.pack(number))

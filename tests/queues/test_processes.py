@@ -11,6 +11,8 @@ import pickle
 import queue as queues
 import random
 import signal
+import subprocess
+import sys
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -211,6 +213,27 @@ def test_a_producer_ends_when_nobody_takes(fork: BaseContext) -> None:
         producer.join(PATIENCE)
 
         assert producer.exitcode == 0
+
+
+def test_a_process_that_nobody_takes_from_ends() -> None:
+    """What was put into the void keeps no process, and says nothing."""
+    program = """
+from graphcodec.queues import GraphQueue
+queue = GraphQueue()
+for number in range(5_000):
+    queue.put([number, "x" * 500])
+print("put")
+"""
+    done = subprocess.run(  # noqa: S603 - our own program
+        [sys.executable, "-W", "error", "-c", program],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, "put\n", "")
 
 
 def test_all_consumers_killed(fork: BaseContext) -> None:
