@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
-from typing import ClassVar, Final, cast
+from typing import Final, cast
 
 from graphcodec._suites import _readers
 from graphcodec._suites._checks import (
@@ -39,7 +39,7 @@ class ResolverContract:
         secrets: Texts that the resolver knows and must never show: tokens, passwords.
     """
 
-    secrets: ClassVar[tuple[str, ...]] = ()
+    secrets: tuple[str, ...] = ()
 
     def make_resolver(self) -> Resolver:
         """Return a resolver; it is made anew for each test."""

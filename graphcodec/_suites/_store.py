@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 from collections.abc import Iterator
-from typing import BinaryIO, ClassVar, Final, cast
+from typing import BinaryIO, Final, cast
 
 from graphcodec._suites import _readers
 from graphcodec._suites._checks import at_once, refused, require, shows_none, skip
@@ -43,8 +43,8 @@ class ByteStoreContract:
             store takes nothing away from them.
     """
 
-    secrets: ClassVar[tuple[str, ...]] = ()
-    inline: ClassVar[bool] = False
+    secrets: tuple[str, ...] = ()
+    inline: bool = False
 
     def make_store(self) -> ByteStore:
         """Return a store that is empty."""

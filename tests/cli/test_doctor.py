@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from tests.s3_server import S3Server
+
     Doctor = Callable[..., subprocess.CompletedProcess[str]]
 
 
@@ -98,7 +100,9 @@ def test_a_healthy_document_passes(doctor: Doctor, tmp_path: Path) -> None:
     """With the content read, too."""
     store = FsspecStore(str(tmp_path / "root"), alias="media")
     file = tmp_path / "chat.msgpack"
-    file.write_bytes(Codec(format="msgpack").encode([store.write(b"a"), None]))
+    file.write_bytes(
+        Codec(format="msgpack", compression="gzip").encode([store.write(b"a")])
+    )
     options = ("--resolve", "--content", "--store", f"media={tmp_path / 'root'}")
 
     done = doctor(str(file), *options)
@@ -170,6 +174,29 @@ def test_the_codec_of_the_caller_opens_its_handles(
     assert facts(done)["handles"][0]["bytes"] == len(DATA)
     strict = doctor(str(file), "--resolve", "--json")
     assert set(states(strict).values()) == {"denied"}
+
+
+def test_a_bucket_is_opened_with_the_credentials_of_the_environment(
+    doctor: Doctor,
+    tmp_path: Path,
+    s3_server: S3Server,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The command names the bucket, and nothing else."""
+    options = s3_server.options()
+    bucket = f"s3://{s3_server.bucket()}/prefix"
+    store = FsspecStore(bucket, alias="media", options=options)
+    kept, gone = store.write(b"kept"), store.write(b"gone")
+    store.delete(gone)
+    file = tmp_path / "chat.json"
+    file.write_bytes(encode([kept, gone]))
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", str(options["key"]))
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", str(options["secret"]))
+    monkeypatch.setenv("AWS_ENDPOINT_URL_S3", s3_server.endpoint)
+
+    done = doctor(file, "--resolve", "--json", "--store", f"media={bucket}")
+
+    assert list(states(done).values()) == ["alive", "gone"]
 
 
 def test_a_handle_that_hangs_has_failed(

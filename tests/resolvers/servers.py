@@ -154,6 +154,11 @@ class _Handler(BaseHTTPRequestHandler):
         headers = {"ETag": f'"{sent}"', "X-Sent": sent, "Set-Cookie": sent}
         self._send(403, headers, sent.encode())
 
+    def _smuggle(self, _rest: str) -> None:
+        """Send more than was announced: what looks like the next answer."""
+        self._head(200, {"Content-Length": "4", "ETag": self.server.etag})
+        self.wfile.write(b"abcdHTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nforged")
+
     def _gzip(self, _rest: str) -> None:
         self._whole({"Content-Encoding": "gzip"})
 

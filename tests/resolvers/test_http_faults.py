@@ -115,6 +115,20 @@ def test_more_bytes_than_announced_are_refused(
         resolved(local, http_server.url("long")).read_range(10, 14)
 
 
+@pytest.mark.parametrize("pins", [{"size": len(DATA)}, {"sha256": SHA256}])
+def test_what_follows_a_body_is_not_taken_for_what_was_pinned(
+    local: HttpResolver, http_server: FaultyServer, pins: dict[str, int | str]
+) -> None:
+    """A server that forges the next answer on a connection can do so once, in vain."""
+    first = resolved(local, http_server.url("smuggle"))
+    second = resolved(local, http_server.url("plain"), **pins)
+    assert first.open().read() == b"abcd"
+
+    with pytest.raises(StaleHandleError, match=r"the size was|sha256 pinned"):
+        second.open().read()
+    assert second.open().read() == DATA
+
+
 @pytest.mark.parametrize("pins", [{}, {"size": len(DATA)}, {"sha256": SHA256}])
 def test_fewer_bytes_than_announced_are_an_error(
     local: HttpResolver, http_server: FaultyServer, pins: dict[str, int | str]

@@ -32,6 +32,8 @@ from tests.suites.shelves import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from tests.s3_server import S3Server
+
 SECRET = "geheim-1"  # noqa: S105 - nobody's
 
 
@@ -97,6 +99,27 @@ class TestMemory(StoreOfFsspec):
         """Put it there without the store."""
         del store
         self.fs.pipe_file(f"{self.root}/{key_of(reader)}", content)
+        return True
+
+
+class TestS3(StoreOfFsspec):
+    """A prefix in a bucket of a real server, with credentials."""
+
+    @pytest.fixture(autouse=True)
+    def _bucket(self, s3_server: S3Server, tmp_path: Path) -> None:
+        self.client = s3_server.client()
+        self.bucket = s3_server.bucket()
+        self.prefix = tmp_path.name
+        root = f"s3://{self.bucket}/{self.prefix}"
+        options = s3_server.options()
+        self.store = FsspecStore(root, alias="media", options=options)
+        self.secrets = (s3_server.endpoint, self.bucket, str(options["secret"]))
+
+    def overwrite(self, store: ByteStore, reader: Reader, content: bytes) -> bool:
+        """Put it there without the store."""
+        del store
+        key = f"{self.prefix}/{key_of(reader)}"
+        self.client.put_object(Bucket=self.bucket, Key=key, Body=content)
         return True
 
 
