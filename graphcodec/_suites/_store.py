@@ -75,7 +75,7 @@ class ByteStoreContract:
     def test_it_is_a_store(self) -> None:
         """It has the three methods, and begins empty."""
         store = self.make_store()
-        made: object = store
+        made = cast("object", store)
         require(isinstance(made, ByteStore), "it has write, delete and descriptors")
         require(not list(store.descriptors()), "make_store() gives an empty store")
 
