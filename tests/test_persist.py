@@ -31,6 +31,8 @@ from graphcodec.primitives import (
     Message,
     Registry,
     SpooledArtifact,
+    SpooledJsonArtifact,
+    SpooledMarkdownArtifact,
     ToolCall,
     TurnGate,
 )
@@ -393,6 +395,8 @@ MADE: Final[dict[str, tuple[Callable[[Reader], object], Callable[[Any], object]]
     "deque": (lambda r: deque([r], maxlen=3), lambda obj: obj[0]),
     "registry": (lambda r: Registry({"a": r}), lambda obj: obj.get("a")),
     "artifact": (SpooledArtifact, lambda obj: obj.reader),
+    "JSON": (lambda r: SpooledJsonArtifact(r, "jsonl"), lambda obj: obj.reader),
+    "Markdown": (SpooledMarkdownArtifact, lambda obj: obj.reader),
     "reader": (lambda r: r, lambda obj: obj),
 }
 

@@ -135,8 +135,8 @@ class SpooledJsonArtifact(SpooledArtifact):
         Args:
             path: A JSONPath, such as ``$.user.name``, ``$..id`` or ``$[0]``, in which
                 ``$`` is the document, or each line in turn.
-            timeout: How many seconds matching may take for each MiB of text; None for
-                no limit.
+            timeout: How many seconds of computing matching may take for each 256 KiB
+                of text, begun ones counted; None for no limit.
             max_matches: How many matches to return at most; None for all.
 
         Raises:
@@ -180,8 +180,8 @@ class SpooledJsonArtifact(SpooledArtifact):
 
         Args:
             path: A JSONPath.
-            timeout: How many seconds matching may take for each MiB of text; None for
-                no limit.
+            timeout: How many seconds of computing matching may take for each 256 KiB
+                of text, begun ones counted; None for no limit.
             max_matches: How many records to return at most; None for all.
 
         Raises:

@@ -43,7 +43,7 @@ class SpooledMarkdownArtifact(SpooledArtifact):
         reader: Where the bytes are.
         max_markdown_bytes: How many bytes of text are parsed. A subclass may set
             another number, and another `markdown_timeout`.
-        markdown_timeout: How many seconds parsing may take.
+        markdown_timeout: How many seconds of computing parsing may take.
     """
 
     __graphcodec_tag__: ClassVar[str] = "SpooledMarkdownArtifact"

@@ -34,10 +34,13 @@ from graphcodec import (
     Resolver,
     Retrievable,
     SpooledArtifact,
+    SpooledJsonArtifact,
+    SpooledMarkdownArtifact,
     StreamReader,
     Thought,
     Tokenizable,
     ToolCall,
+    ToolRegistry,
     TrustTier,
     TurnGate,
     apersist,
@@ -47,6 +50,7 @@ from graphcodec import (
     encode_text,
     errors,
     extra,
+    forge_tools,
     handles,
     persist,
     verify,
@@ -284,6 +288,22 @@ async def artifacts(reader: Reader) -> None:
     assert_type(artifact.line_count(), int)
     assert_type(artifact.text(), str)
     assert_type(await artifact.agrep("ERROR"), list[str])
+
+
+async def queries(reader: Reader, talk: Conversation) -> None:
+    """Artifacts that answer queries say what they give."""
+    log = SpooledJsonArtifact(reader, format="ndjson")
+    assert_type(log.format, Literal["json", "json5", "jsonl"] | None)
+    assert_type(log.json_type(), Literal["json", "json5", "jsonl"])
+    assert_type(log.json_keys(), list[str] | None)
+    assert_type(log.json_get("$.a", max_matches=1), list[object])
+    assert_type(log.json_records(), Iterator[object])
+    assert_type(await log.ajson_filter("$.a"), list[object])
+    text = SpooledMarkdownArtifact(reader)
+    assert_type(text.md_headings(2)[0].start_line, int)
+    assert_type(text.md_code_blocks()[0].lang, str | None)
+    assert_type(await text.amd_text(), str)
+    assert_type(forge_tools(talk, max_chars=1000), ToolRegistry)
 
 
 async def gates() -> None:
