@@ -24,6 +24,13 @@ from graphcodec.log._ids import SessionId as SessionId
 from graphcodec.log._ids import new_id as new_id
 from graphcodec.log._json import from_json as from_json
 from graphcodec.log._json import to_json as to_json
+from graphcodec.log._ledger import TokenLedger as TokenLedger
+from graphcodec.log._memory import MemoryCoordinator as MemoryCoordinator
+from graphcodec.log._memory import MemoryHierarchy as MemoryHierarchy
+from graphcodec.log._memory import MemoryStore as MemoryStore
+from graphcodec.log._memory import MemoryTier as MemoryTier
+from graphcodec.log._memory import audit_key as audit_key
+from graphcodec.log._memory import memory_key as memory_key
 from graphcodec.log._moments import Timestamp as Timestamp
 from graphcodec.log._reading import Entry as Entry
 from graphcodec.log._reading import atail as atail
@@ -38,6 +45,7 @@ from graphcodec.log._records import ObservationEntry as ObservationEntry
 from graphcodec.log._records import Reflection as Reflection
 from graphcodec.log._records import ReflectionEntry as ReflectionEntry
 from graphcodec.log._records import Retracted as Retracted
+from graphcodec.log._records import SessionMemory as SessionMemory
 from graphcodec.log._records import SessionRecord as SessionRecord
 from graphcodec.log._records import Summary as Summary
 from graphcodec.log._records import TimeRange as TimeRange
@@ -98,8 +106,12 @@ __all__ = [
     "GenerationMetadata",
     "ImageContent",
     "LogProbs",
+    "MemoryCoordinator",
     "MemoryDocumentStore",
     "MemoryFact",
+    "MemoryHierarchy",
+    "MemoryStore",
+    "MemoryTier",
     "MessageRole",
     "Messages",
     "ModelId",
@@ -114,6 +126,7 @@ __all__ = [
     "Retracted",
     "SessionId",
     "SessionLog",
+    "SessionMemory",
     "SessionRecord",
     "SessionRecordRow",
     "SqliteDocumentStore",
@@ -128,6 +141,7 @@ __all__ = [
     "TimeRange",
     "Timestamp",
     "Timing",
+    "TokenLedger",
     "TokenSnapshot",
     "ToolCall",
     "ToolDefinition",
@@ -141,10 +155,12 @@ __all__ = [
     "UserModelContent",
     "WorkingMemory",
     "atail",
+    "audit_key",
     "effective",
     "from_json",
     "from_primitives",
     "id_of",
+    "memory_key",
     "new_id",
     "orphans",
     "tail",

@@ -27,6 +27,7 @@ from graphcodec.errors import InvalidValueError
 from graphcodec.log._content import ArgValue
 from graphcodec.log._failures import ERROR_DETAILS, ERROR_TEXTS, AgenticError
 from graphcodec.log._moments import Timestamp
+from graphcodec.log._records import SessionMemory, SessionRecord
 from graphcodec.log._rules import CUSTOM
 from graphcodec.log._tools import Args
 from graphcodec.log._usage import ModelId, TokenSnapshot
@@ -502,11 +503,30 @@ def _read_schema(value: object) -> object:
     return Args(_as_map(value))
 
 
+def _read_memory(value: object) -> object:
+    read = cast("Convert", form_of(SessionRecord).read)
+    found: dict[str, object] = {}
+    for name, record in _as_map(value).items():
+        if name in _TIERS and record is not None:
+            with _at(name):
+                found[name] = read(record)
+    return _made(SessionMemory, found, [])
+
+
+def _write_memory(memory: SessionMemory) -> object:
+    write = cast("Convert", form_of(SessionRecord).write)
+    records = {name: getattr(memory, name) for name in _TIERS}
+    return {name: write(r) for name, r in records.items() if r is not None}
+
+
+_TIERS: Final = ("working", "observation", "reflection")
+
 _OWN: Final[Mapping[Any, Form]] = {
     Timestamp: Form(_read_moment, _write_moment),
     ModelId: Form(_read_model, _write_model),
     ArgValue: Form(_read_argument, _write_argument),
     AgenticError: Form(_read_error, _write_error),
+    SessionMemory: Form(_read_memory, _write_memory),
     Args: Form(_read_schema, lambda args: args.schema),
 }
 

@@ -46,6 +46,7 @@ __all__ = [
     "Reflection",
     "ReflectionEntry",
     "Retracted",
+    "SessionMemory",
     "SessionRecord",
     "Summary",
     "TimeRange",
@@ -450,6 +451,24 @@ class UnknownRecord(Primitive):
 
     def _summary(self) -> str:
         return f"kind={excerpt(self.kind)}"
+
+
+@checked
+@frozen(kw_only=True, eq=False, repr=False)
+class SessionMemory(Primitive):
+    """What is remembered of a session: the latest record of each tier.
+
+    Attributes:
+        working: What is known.
+        observation: What was noticed.
+        reflection: What it comes to.
+    """
+
+    __graphcodec_tag__: ClassVar[str] = "log:SessionMemory"
+
+    working: WorkingMemory | None = None
+    observation: Observation | None = None
+    reflection: Reflection | None = None
 
 
 SessionRecord = (
