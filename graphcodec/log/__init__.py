@@ -1,5 +1,11 @@
 """Sessions as logs of records: append, read back, follow, remember, analyse."""
 
+from graphcodec.log._arrow import filter_by_type as filter_by_type
+from graphcodec.log._arrow import from_record_batch as from_record_batch
+from graphcodec.log._arrow import sum_input_tokens as sum_input_tokens
+from graphcodec.log._arrow import sum_output_tokens as sum_output_tokens
+from graphcodec.log._arrow import to_record_batch as to_record_batch
+from graphcodec.log._arrow import to_table as to_table
 from graphcodec.log._content import ArgValue as ArgValue
 from graphcodec.log._content import Embedding as Embedding
 from graphcodec.log._content import ImageContent as ImageContent
@@ -32,6 +38,9 @@ from graphcodec.log._memory import MemoryTier as MemoryTier
 from graphcodec.log._memory import audit_key as audit_key
 from graphcodec.log._memory import memory_key as memory_key
 from graphcodec.log._moments import Timestamp as Timestamp
+from graphcodec.log._parquet import Exported as Exported
+from graphcodec.log._parquet import read_parquet as read_parquet
+from graphcodec.log._parquet import write_parquet as write_parquet
 from graphcodec.log._reading import Entry as Entry
 from graphcodec.log._reading import atail as atail
 from graphcodec.log._reading import tail as tail
@@ -99,6 +108,7 @@ __all__ = [
     "Embedding",
     "Entry",
     "ExecutionHint",
+    "Exported",
     "Failed",
     "FailedAction",
     "Flushed",
@@ -157,15 +167,23 @@ __all__ = [
     "atail",
     "audit_key",
     "effective",
+    "filter_by_type",
     "from_json",
     "from_primitives",
+    "from_record_batch",
     "id_of",
     "memory_key",
     "new_id",
     "orphans",
+    "read_parquet",
+    "sum_input_tokens",
+    "sum_output_tokens",
     "tail",
     "to_json",
     "to_primitives",
+    "to_record_batch",
+    "to_table",
+    "write_parquet",
 ]
 
 # Tracebacks, pickles and docs should show the public path of a name.

@@ -112,8 +112,8 @@ class SessionRecordRow:
         seq: The place in the log.
         provider: Who runs the model.
         stop_reason: Why it stopped.
-        cache_read_tokens: What it read from the cache.
-        cache_write_tokens: What was put into the cache.
+        cache_read: What it read from the cache.
+        cache_write: What was put into the cache.
         cost: What the turn cost, in the currency of the record.
         error: What went wrong.
     """
@@ -132,8 +132,8 @@ class SessionRecordRow:
     seq: int | None = None
     provider: str | None = None
     stop_reason: str | None = None
-    cache_read_tokens: int | None = None
-    cache_write_tokens: int | None = None
+    cache_read: int | None = None
+    cache_write: int | None = None
     cost: float | None = None
     error: str | None = None
 
@@ -166,12 +166,20 @@ class SessionRecordRow:
             record_type=kind_of(record),
             title=title,
             summary=summary,
-            created_at=moment_of(record) or milliseconds_of(name) or 0,
+            created_at=_moment(record, name),
             content=content,
             session_id=session_id,
             seq=seq,
             **_promoted(record),  # type: ignore[arg-type]  # by the names of the fields
         )
+
+
+def _moment(record: SessionRecord, name: str) -> int:
+    """Return the time of a row: of the record, else of its id, else 0."""
+    known = moment_of(record)
+    if known is None:
+        known = milliseconds_of(name)
+    return max(known or 0, 0)
 
 
 def _promoted(record: SessionRecord) -> dict[str, object]:
@@ -203,8 +211,8 @@ def _answered(message: Assistant) -> dict[str, object]:
         "output_tokens": _whole(usage.output),
         "provider": str(message.provider),
         "stop_reason": str(message.stop_reason),
-        "cache_read_tokens": _whole(usage.cache_read),
-        "cache_write_tokens": _whole(usage.cache_write),
+        "cache_read": _whole(usage.cache_read),
+        "cache_write": _whole(usage.cache_write),
         "cost": usage.cost.total(),
         "error": message.error_detail,
     }
