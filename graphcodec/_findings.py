@@ -40,12 +40,10 @@ class Findings:
     Attributes:
         most: How many are kept.
         found: Those that are kept.
-        dropped: How many more there were.
     """
 
     most: int = MOST
     found: list[Finding] = Factory(list[Finding])
-    dropped: int = 0
     _known: set[tuple[str, str]] = field(factory=set[tuple[str, str]], init=False)
 
     def add(self, finding: Finding) -> None:
@@ -55,13 +53,9 @@ class Findings:
             finding: What was found.
         """
         key = (finding.path, finding.message)
-        if key in self._known:
-            return
-        if self.full:
-            self.dropped += 1
-            return
-        self._known.add(key)
-        self.found.append(finding)
+        if key not in self._known and not self.full:
+            self._known.add(key)
+            self.found.append(finding)
 
     @property
     def full(self) -> bool:

@@ -43,7 +43,7 @@ class Report:
 
     Attributes:
         findings: What is wrong, in the order in which it was found.
-        dropped: How many more there are; more may hide behind them.
+        more: Whether it was stopped at the most, so that there may be more.
         format: ``json`` or ``msgpack``; empty if that could not be seen.
         layers: The layers of its frame.
         bytes: Its size as it arrived.
@@ -52,7 +52,7 @@ class Report:
     """
 
     findings: tuple[Finding, ...]
-    dropped: int = 0
+    more: bool = False
     format: str = ""
     layers: tuple[str, ...] = ()
     bytes: int = 0
@@ -115,7 +115,7 @@ class _Examination:
     def report(self, data: bytes) -> Report:
         return Report(
             findings=tuple(self.findings.found),
-            dropped=self.findings.dropped,
+            more=self.findings.full,
             format=_formats.name_of(binary=self.binary)
             if self.wire is not None
             else "",

@@ -102,9 +102,8 @@ def _show(reports: list[tuple[str, Report]]) -> None:
         _head(out, title(file), report)
         if report.findings:
             out.print(_table(report.findings))
-        if report.dropped:
-            more = counted(report.dropped, "more finding")
-            out.print(f"… at least {more}; --most shows them", style="dim")
+        if report.more:
+            out.print("… there may be more; --most shows them", style="dim")
 
 
 def _head(out: Console, name: str, report: Report) -> None:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphcodec import Codec, Registry, decode, encode, errors
+from graphcodec import Codec, Limits, Registry, decode, encode, errors
 from graphcodec._converting import convert
 from graphcodec.testing import same_graph, strategies
 from tests.cli.calling import call
@@ -134,6 +134,19 @@ def test_what_is_refused(data: bytes, to: Any, words: str) -> None:
     """Nothing is made of what is wrong, or can't be held."""
     with pytest.raises(errors.GraphCodecError, match=words):
         convert(data, format=to)
+
+
+def test_limits_of_the_codec() -> None:
+    """What comes in and what comes out keep to the limits."""
+    document = encode(["word"] * 100)
+    small = Codec(limits=Limits(max_bytes=200))
+
+    with pytest.raises(errors.LimitExceededError, match="max_bytes is 200, and this"):
+        convert(document, codec=small)
+    packed = convert(document, compression="gzip")
+    with pytest.raises(errors.LimitExceededError, match="max_bytes is 200, and this"):
+        convert(packed, codec=small)
+    assert convert(packed, compression="zstd", codec=small).startswith(b"\xc1GCF")
 
 
 # The command

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +20,7 @@ from graphcodec._scanning import duplicates, end_of_first
 from graphcodec._validating import validate
 from graphcodec.testing import strategies
 from tests.cli.calling import call
-from tests.cli.running import WIDTH, run, widest
+from tests.cli.running import WIDTH, environment, run, widest
 from tests.cli.test_tree import VALUES
 from tests.codec.samples import CODEC, Node
 from tests.primitives.builders import make
@@ -313,7 +316,9 @@ def test_is_bounded() -> None:
 
     report = validate(data, most=10)
 
-    assert len(report.findings) == 10
+    assert (len(report.findings), report.more) == (10, True)
+    shown = call("validate", "-", "--most", "3", given=data).text
+    assert "… there may be more; --most shows them" in shown
 
 
 def test_unknown_can_be_allowed() -> None:
@@ -459,3 +464,31 @@ def test_no_control_characters() -> None:
 
     assert "\x1b" not in done.text
     assert "\u202e" not in done.text
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
+def test_bar_on_a_terminal(tmp_path: Path) -> None:
+    """Work over several files shows a bar on a terminal, and none elsewhere."""
+    files = [tmp_path / name for name in ("a.json", "b.json")]
+    for file in files:
+        file.write_bytes(encode(1))
+    ours, theirs = os.openpty()
+    command = [sys.executable, "-m", "graphcodec", "validate", *map(str, files)]
+    env = {**environment(), "TERM": "xterm"}
+    try:
+        done = subprocess.run(  # noqa: S603 - our own program
+            command,
+            stdout=subprocess.PIPE,
+            stderr=theirs,
+            check=True,
+            env=env,
+            timeout=60,
+        )
+        shown = os.read(ours, 100_000).decode()
+    finally:
+        os.close(ours)
+        os.close(theirs)
+
+    assert "validating" in shown
+    assert b"validating" not in done.stdout
+    assert call("validate", *files).err == ""
