@@ -10,9 +10,10 @@ are.
 """
 
 from collections import deque
+from collections.abc import Iterator
 from typing import Final, TypeGuard, TypeVar, cast
 
-__all__ = ["copy_containers", "is_dict", "is_list"]
+__all__ = ["copy_containers", "is_dict", "is_list", "unfolded"]
 
 T = TypeVar("T")
 
@@ -38,6 +39,33 @@ def copy_containers(value: T) -> T:
     if type(value) not in _COPIED:
         return value
     return cast("T", _Copier().copy(value))
+
+
+def unfolded(value: object, most: int) -> Iterator[object]:
+    """Yield the lists and dicts in *value*, each as often as it is met.
+
+    Args:
+        value: Anything; only lists and dicts are looked into.
+        most: How many to yield at most: a few that share each other stand for more
+            than anybody could go through, and one that holds itself for no end.
+
+    Raises:
+        ValueError: If there are more.
+    """
+    todo, count = [value], 0
+    while todo:
+        item = todo.pop()
+        if is_list(item):
+            todo += item
+        elif is_dict(item):
+            todo += item.values()
+        else:
+            continue
+        count += 1
+        if count > most:
+            msg = f"more than {most:,} lists and dicts when unfolded"
+            raise ValueError(msg)
+        yield item
 
 
 class _Copier:

@@ -23,6 +23,7 @@ from attrs import define, field, fields, frozen
 
 from graphcodec._paths import excerpt, format_path
 from graphcodec.errors import InvalidValueError, LimitExceededError
+from graphcodec.primitives._containers import is_dict, unfolded
 from graphcodec.readers._patterns import compiled
 
 if TYPE_CHECKING:
@@ -33,6 +34,9 @@ __all__ = ["ArgsSchema", "Problem"]
 
 SECONDS: Final = 0.25
 """How much processor time one check may take; an error comes within a second."""
+
+LARGEST: Final = 10_000
+"""How many lists and dicts a schema may have; looking at these takes seconds."""
 
 MOST_PROBLEMS: Final = 5
 """How many problems are told; the rest is not looked for."""
@@ -189,6 +193,7 @@ def _check_schema(stock: Any, schema: Mapping[str, object]) -> None:
     from jsonschema import FormatChecker  # noqa: PLC0415 - as above
     from jsonschema.exceptions import SchemaError  # noqa: PLC0415
 
+    keys = _keys(schema)
     try:
         # No formats: a pattern is compiled by an engine with bounds, when it is used.
         stock.check_schema(schema, format_checker=FormatChecker(()))
@@ -199,22 +204,19 @@ def _check_schema(stock: Any, schema: Mapping[str, object]) -> None:
         raise error from None
     except RecursionError:
         raise _bad_schema("it nests too deep") from None
-    if {"unevaluatedProperties", "patternProperties"} <= _keys(schema):
+    if {"unevaluatedProperties", "patternProperties"} <= keys:
         reason = "it has both unevaluatedProperties and patternProperties"
         raise _bad_schema(reason, "say additionalProperties instead")
 
 
-def _keys(value: object) -> set[object]:
-    """Return all keys of all dicts in *value*."""
+def _keys(schema: Mapping[str, object]) -> set[object]:
+    """Return all keys of all dicts in *schema*."""
     found: set[object] = set()
-    todo = [value]
-    while todo:
-        item = todo.pop()
-        if isinstance(item, dict):
-            found.update(cast("dict[object, object]", item))
-            todo += cast("dict[object, object]", item).values()
-        elif isinstance(item, list):
-            todo += cast("list[object]", item)
+    try:
+        for item in unfolded(schema, LARGEST):
+            found.update(item if is_dict(item) else ())
+    except ValueError as exc:
+        raise _bad_schema(f"it has {exc}") from None
     return found
 
 

@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import ClassVar, cast
+from typing import ClassVar, Final, cast
 
 from attrs import field, frozen
 
@@ -12,13 +12,16 @@ from graphcodec.errors import InvalidValueError
 from graphcodec.primitives._artifact import SpooledArtifact
 from graphcodec.primitives._base import Primitive
 from graphcodec.primitives._checks import ALLOW_EMPTY, checked, excerpt, hinted
-from graphcodec.primitives._containers import is_dict, is_list
+from graphcodec.primitives._containers import is_dict, is_list, unfolded
 from graphcodec.primitives._convert import to_moment, to_optional_moment
 from graphcodec.primitives._media import Media
 from graphcodec.primitives._registry import Registry
 from graphcodec.primitives._tokenizable import Tokenizable
 
 __all__ = ["ToolCall"]
+
+_MOST_CONTAINERS: Final = 1_000_000
+"""How many lists and dicts may be summed, those that are shared counted each time."""
 
 Results = (
     Tokenizable | SpooledArtifact | Media | tuple[SpooledArtifact | Media, ...] | None
@@ -101,7 +104,7 @@ class ToolCall(Primitive):
             InvalidValueError: If the arguments hold something that JSON has not.
         """
         try:
-            _require_text_keys(args)
+            _require_tree(args)
             text = json.dumps(
                 {"tool": tool, "args": args},
                 allow_nan=False,
@@ -148,27 +151,17 @@ class ToolCall(Primitive):
             _check_list(results)
 
 
-def _require_text_keys(args: object) -> None:
-    """Refuse other keys, which `json` would turn into text.
+def _require_tree(args: object) -> None:
+    """Refuse what `json` would turn into text, or unfold for ever.
 
     Raises:
-        TypeError: If there is one.
+        TypeError: If a key is no text.
+        ValueError: If there are too many containers, counted as often as they are met.
     """
-    todo = [args]
-    met: set[int] = set()
-    while todo:
-        item = todo.pop()
-        if is_list(item) or is_dict(item):
-            if id(item) in met:
-                continue
-            met.add(id(item))
-        if is_list(item):
-            todo += item
-        elif is_dict(item):
-            todo += item.values()
-            if any(type(key) is not str for key in item):
-                msg = "a key is no text"
-                raise TypeError(msg)
+    for item in unfolded(args, _MOST_CONTAINERS):
+        if is_dict(item) and any(type(key) is not str for key in item):
+            msg = "a key is no text"
+            raise TypeError(msg)
 
 
 def _check_list(results: tuple[SpooledArtifact | Media, ...]) -> None:

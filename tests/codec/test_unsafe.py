@@ -239,6 +239,15 @@ def test_other_forms_are_not_text(wire: object) -> None:
         TRUSTING.decode(document(wire))
 
 
+def test_source_handlers_are_a_mapping() -> None:
+    """Of those that go by name; a repr shows no function."""
+    handlers = SourceHandlers({"search": search})
+
+    assert dict(handlers) == {"search": search}
+    assert len(handlers) == 1
+    assert repr(handlers) == "SourceHandlers(<1 names>)"
+
+
 @pytest.mark.parametrize("trusted", ["false", 1, None])
 def test_trust_is_said_plainly(trusted: Any) -> None:
     """Nothing that merely looks true will do."""

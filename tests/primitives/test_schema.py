@@ -209,6 +209,65 @@ def test_schema_that_is_none_is_refused(schema: dict[str, Any], reason: str) -> 
     assert caught.value.path.startswith("$.input_schema")
 
 
+def doubling() -> object:
+    """Return little that unfolds to more than anybody could look at."""
+    part: object = {}
+    for _ in range(60):
+        part = {"anyOf": [part, part]}
+    return part
+
+
+def nested() -> object:
+    """Return a schema that nests deeper than the stack."""
+    part: object = {}
+    for _ in range(5_000):
+        part = {"not": part}
+    return part
+
+
+@pytest.mark.parametrize(
+    ("part", "reason"),
+    [
+        (doubling(), "it has more than 10,000 lists and dicts when unfolded"),
+        (nested(), "it nests too deep"),
+        ({"anyOf": [{}] * 10_001}, "it has more than 10,000 lists and dicts"),
+    ],
+    ids=["doubling", "nested", "large"],
+)
+def test_schema_that_is_too_large_is_refused(part: object, reason: str) -> None:
+    """Before anybody walks through it."""
+    with pytest.raises(InvalidValueError, match=reason):
+        tool(properties={"x": part}).validate({})
+
+
+@pytest.mark.parametrize(
+    ("part", "value", "reason"),
+    [
+        ({"pattern": 5}, "text", "it has the pattern 5"),
+        ({"properties": 5}, {}, "AttributeError"),
+        ({"type": "strange"}, "text", "UnknownType"),
+    ],
+)
+def test_what_is_no_schema_can_not_be_smuggled_in(
+    part: object, value: object, reason: str
+) -> None:
+    """A reference may lead to where nobody looks for schemas."""
+    found = tool(properties={"x": {"$ref": "#/default"}}, default=part)
+
+    with pytest.raises(InvalidValueError, match=reason) as caught:
+        found.validate({"x": value})
+
+    assert caught.value.path == "$.input_schema"
+
+
+def test_long_problem_is_cut() -> None:
+    """A name may be as long as its writer likes."""
+    error = refused(tool(required=["x" * 10_000]), {})
+
+    assert "xxx…" in str(error)
+    assert len(str(error)) < 300
+
+
 @pytest.mark.parametrize(
     ("pattern", "reason"),
     [

@@ -177,6 +177,25 @@ def test_checksum_is_over_canonical_json() -> None:
     assert ToolCall.compute_checksum("search", args) == expected
 
 
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        (1, "1"),
+        (1.0, "1.0"),
+        (-0.0, "-0.0"),
+        (1e16, "1e+16"),
+        (0.1, "0.1"),
+        (2**70, "1180591620717411303424"),
+        (True, "true"),
+    ],
+)
+def test_checksum_has_numbers_as_python_writes_them(number: object, text: str) -> None:
+    """An int is not the float that equals it."""
+    expected = hashlib.sha256(f'{{"args":{{"n":{text}}},"tool":"t"}}'.encode())
+
+    assert ToolCall.compute_checksum("t", {"n": number}) == expected.hexdigest()
+
+
 def test_checksum_is_verified_on_request() -> None:
     """It fits the call, fits another one, or is not there."""
     checksum = ToolCall.compute_checksum("search", {"q": "tea"})
@@ -198,10 +217,44 @@ def _nested() -> list[object]:
     return value
 
 
+def _doubling() -> object:
+    """Return little that unfolds to more than fits anywhere."""
+    value: object = []
+    for _ in range(60):
+        value = [value, value]
+    return value
+
+
+def _circular() -> object:
+    value: dict[str, object] = {}
+    value["again"] = value
+    return value
+
+
 @pytest.mark.parametrize(
     "value",
-    [b"x", {1}, float("nan"), Tokenizable("x"), _nested()],
-    ids=["bytes", "set", "nan", "primitive", "deep"],
+    [
+        b"x",
+        {1},
+        float("nan"),
+        Tokenizable("x"),
+        {1: "x"},
+        {None: 1},
+        _nested(),
+        _doubling(),
+        _circular(),
+    ],
+    ids=[
+        "bytes",
+        "set",
+        "nan",
+        "primitive",
+        "int key",
+        "null key",
+        "deep",
+        "doubling",
+        "circular",
+    ],
 )
 def test_checksum_needs_plain_json(value: object) -> None:
     """What JSON can't hold has no canonical form."""

@@ -401,6 +401,15 @@ def test_other_results_are_refused(value: object) -> None:
         tool(giving(value)).call({"q": "x"})
 
 
+def test_text_that_is_no_text_is_refused_for_an_artifact() -> None:
+    """An artifact has bytes, and half a character has none."""
+    found = tool(giving("\ud800"), artifact=SpooledArtifact)
+
+    with pytest.raises(ToolError, match=r"gave text with lone surrogates.*give bytes"):
+        found.call({"q": "x"})
+    assert tool(giving("\ud800")).call({"q": "x"}) == Tokenizable("\ud800")
+
+
 def test_mixed_results_are_refused() -> None:
     """A call holds artifacts or media, not both."""
     mixed = [picture(), SpooledArtifact(BytesReader(b"x"))]
