@@ -39,8 +39,11 @@ from graphcodec import (
     StreamReader,
     Thought,
     Tokenizable,
+    Tool,
     ToolCall,
+    ToolEnded,
     ToolRegistry,
+    ToolStarted,
     TrustTier,
     TurnGate,
     apersist,
@@ -216,6 +219,35 @@ def calls() -> None:
         | tuple[SpooledArtifact | Media, ...]
         | None,
     )
+
+
+def search(args: Mapping[str, object]) -> str:
+    """Be the handler of a tool."""
+    return str(args)
+
+
+def tools() -> None:
+    """A tool is made by position, and decoded as what it is."""
+    tool = Tool("search", "Searches.", {"type": "object"}, search, trusted=True)
+    codec = Codec(handlers={"search": search})
+    assert_type(codec.decode(codec.encode(tool), Tool), Tool)
+    assert_type(tool.artifact, type[SpooledArtifact] | None)
+    assert_type(tool.describe(), dict[str, object])
+    registry = ToolRegistry([tool], hidden=["search"])
+    assert_type(registry.get("search"), Tool | None)
+    assert_type(registry.visible(), list[Tool])
+    assert_type(ToolRegistry.merge([registry], on_collision="keep"), ToolRegistry)
+    talk = Conversation(id="c", items=[], tools=registry)
+    assert_type(talk.tools, ToolRegistry | None)
+    events: list[ToolStarted | ToolEnded] = []
+    assert_type(
+        tool.call({}, ctx=1, on_event=events.append),
+        Tokenizable | SpooledArtifact | Media | tuple[SpooledArtifact | Media, ...],
+    )
+
+
+def sums(call: ToolCall) -> None:
+    """The checksum is text, its check a bool."""
     assert_type(ToolCall.compute_checksum("search", call.args), str)
     assert_type(call.verify_checksum(), bool)
 
