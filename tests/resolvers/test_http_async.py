@@ -18,6 +18,7 @@ from graphcodec.errors import (
     StaleHandleError,
 )
 from graphcodec_resolvers import HttpResolver
+from graphcodec_resolvers._senders import finish
 from tests.resolvers.servers import DATA, ETAG, PUBLIC, FakeNetwork
 from tests.resolvers.test_http import SHA256, resolved
 
@@ -84,6 +85,12 @@ def test_an_event_loop_reads_the_same(
         assert await resolved(local, "http://h/", size=7).abyte_length() == 7
 
     asyncio.run(read())
+
+
+def test_what_blocks_does_not_wait_for_a_loop() -> None:
+    """Requests are written once; run without a loop, they must never need one."""
+    with pytest.raises(RuntimeError, match="waited for an event loop"):
+        finish(asyncio.sleep(0))
 
 
 def test_each_loop_has_its_own_connections(

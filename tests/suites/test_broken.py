@@ -260,6 +260,11 @@ RESOLVERS: list[tuple[type[ShelfResolver], str, str]] = [
     ),
     (broken_resolver(resolve=_reads_disk), "resolving_touches", "does no I/O"),
     (broken_resolver(resolve=_no_key), "malformed_handles", "refuses a locator"),
+    (
+        broken_resolver(resolve=lambda r, d: r.reader(d.locator["key"])),
+        "malformed_handles",
+        r"refuses a locator with \[\]; it raised KeyError",
+    ),
     (broken_resolver(resolve=lambda *_: None), "readers_are_values", "gives a Reader"),
     (
         broken_resolver(reader=lambda r, _: r.shelf.write(b"another")),
