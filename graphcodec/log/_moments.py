@@ -14,10 +14,12 @@ from graphcodec.primitives._checks import checked, hinted
 __all__ = ["Timestamp", "to_optional_timestamp", "to_timestamp"]
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_FIRST: Final = (datetime.min.replace(tzinfo=UTC) - _EPOCH) // timedelta(microseconds=1)
+_LAST: Final = (datetime.max.replace(tzinfo=UTC) - _EPOCH) // timedelta(microseconds=1)
 _BOUNDS: Final = {
     "graphcodec_bounds": (
-        "-62_135_596_800_000_000_000 <= v < 253_402_300_800_000_000_000",
-        "nanoseconds from the year 1 to the year 9999, an int",
+        f"{-(10**9) << 63} <= v < {10**9 << 64}",
+        "an int of nanoseconds, of at most 2**64 seconds",
     )
 }
 
@@ -61,8 +63,9 @@ class Timestamp(Primitive):
 
     @property
     def datetime(self) -> datetime:
-        """The same in UTC, cut to microseconds."""
-        return _EPOCH + timedelta(microseconds=self.nanoseconds // 1000)
+        """The same in UTC, cut to microseconds; the nearest one if there is none."""
+        microseconds = min(max(self.nanoseconds // 1000, _FIRST), _LAST)
+        return _EPOCH + timedelta(microseconds=microseconds)
 
     @property
     def milliseconds(self) -> int:

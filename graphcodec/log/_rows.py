@@ -29,6 +29,7 @@ from graphcodec.log._records import (
 __all__ = ["SessionRecordRow", "kind_of", "moment_of", "titles_of"]
 
 _U32_MAX: Final = (1 << 32) - 1
+_I64_MAX: Final = (1 << 63) - 1
 
 
 def kind_of(record: SessionRecord) -> str:
@@ -45,9 +46,16 @@ def kind_of(record: SessionRecord) -> str:
 def moment_of(record: SessionRecord) -> int | None:
     """Return when a record was made, in milliseconds since 1970; None if it is silent.
 
+    What was before counts as 1970.
+
     Args:
         record: The record.
     """
+    known = _told(record)
+    return None if known is None else min(max(known, 0), _I64_MAX)
+
+
+def _told(record: SessionRecord) -> int | None:
     if isinstance(record, Retracted | WorkingMemory | Observation):
         return record.timestamp.milliseconds
     if isinstance(record, Reflection):
@@ -179,7 +187,7 @@ def _moment(record: SessionRecord, name: str) -> int:
     known = moment_of(record)
     if known is None:
         known = milliseconds_of(name)
-    return max(known or 0, 0)
+    return known or 0
 
 
 def _promoted(record: SessionRecord) -> dict[str, object]:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import graphcodec as g
@@ -109,6 +109,7 @@ def test_conversation_comes_back() -> None:
     assert log.to_primitives(records, id="c-1") == conversation
 
 
+@settings(deadline=None)
 @given(PARTS)
 def test_any_primitive_comes_back(primitive: Any) -> None:
     """Whatever a part of a conversation holds comes back."""

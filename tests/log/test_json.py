@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphcodec import decode, encode, log
@@ -404,6 +404,7 @@ def test_times_before_1970() -> None:
     assert log.from_json(log.to_json(record)) == record
 
 
+@settings(deadline=None)
 @given(
     st.text(st.characters(exclude_categories=["Cs"])), st.integers(-(2**100), 2**100)
 )

@@ -181,6 +181,7 @@ def test_moment_of_a_datetime() -> None:
     assert log.Retracted(reason="x", timestamp=moment).timestamp == stamp
     assert stamp < log.Timestamp(stamp.nanoseconds + 1)
     assert log.Timestamp(-1).datetime.year == 1969
+    assert log.Timestamp(10**9 << 63).datetime == datetime.max.replace(tzinfo=UTC)
 
 
 def test_naive_moment_is_refused() -> None:
