@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from graphcodec import Codec, Media, SpooledArtifact, TurnGate, errors
+from graphcodec import (
+    Codec,
+    Media,
+    SpooledArtifact,
+    Tool,
+    ToolRegistry,
+    TurnGate,
+    errors,
+)
 from graphcodec.errors import GraphCodecError
 from graphcodec.queues import worker_codec
 from graphcodec.readers import UnboundReader
@@ -92,6 +100,26 @@ def test_primitives(run: Run) -> None:
 
     assert got == every
     assert [type(one) for one in got] == list(PRIMITIVES)
+
+
+def tool(handler: Callable[..., object] | None) -> Tool:
+    """Return a tool with a handler."""
+    return Tool("look", "looks", {"type": "object"}, handler)
+
+
+def test_tools(run: Run) -> None:
+    """A tool goes with a handler that has a name, and a registry with its tools."""
+    tools = ToolRegistry([tool(working.same)])
+
+    assert run(working.same, tools) == tools
+
+
+def test_handlers_without_a_name_are_refused(run: Run) -> None:
+    """A tool whose handler no other process could find stays where it is."""
+    with pytest.raises(
+        errors.HandlerNotEncodableError, match=r"look.*can.t be pickled"
+    ):
+        run(working.same, tool(lambda: "x"))
 
 
 @pytest.mark.usefixtures("_bound")

@@ -315,6 +315,7 @@ def test_a_bound_survives_kills(fork: BaseContext, kills: int) -> None:
     for _ in range(kills):
         answer, answers = pipe(fork)
         with running(fork, working.report, queue, answers) as consumer:
+            wait_for(answer)
             until = time.monotonic() + chance.random() / 10
             sent = 0
             while time.monotonic() < until:
