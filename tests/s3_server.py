@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _WAIT = 60
 _ATTEMPTS = 4
+_GRPC = 10_000
 _IDENTITIES: Final = {
     "admin": ["Admin", "Read", "Write", "List", "Tagging"],
     "reader": ["Read", "List"],
@@ -54,6 +55,7 @@ class S3Server:
             for name in _IDENTITIES
         }
         self._session: Any = None
+        self._ports: dict[str, int] = {}
         self.endpoint = ""
 
     def __enter__(self) -> Self:
@@ -76,7 +78,7 @@ class S3Server:
 
     def _start(self) -> bool:
         """Start it; say whether it serves, which it does not if a port was taken."""
-        ports = _free_ports()
+        ports = self._ports = _free_ports()
         self.endpoint = f"http://127.0.0.1:{ports['s3']}"
         config = self._home / "s3.json"
         config.write_text(json.dumps({"identities": self._identities()}))
@@ -140,10 +142,11 @@ class S3Server:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
-        # It names one more socket by its port, whatever it is told.
-        port = self.endpoint.rpartition(":")[2]
-        for path in Path(tempfile.gettempdir()).glob(f"seaweedfs-*{port}.sock"):
-            path.unlink(missing_ok=True)
+        # Killed, it leaves sockets that are named by its ports, whatever it is told.
+        for port in self._ports.values():
+            for name in (port, port + _GRPC):
+                for path in Path("/tmp").glob(f"seaweedfs-*-{name}.sock"):  # noqa: S108 - its place
+                    path.unlink(missing_ok=True)
 
     def credentials(self, who: str = "admin") -> tuple[str, str]:
         """Return the access key and the secret of an identity."""
@@ -187,7 +190,7 @@ class S3Server:
 
 
 def _free_ports() -> dict[str, int]:
-    """Return a free port for each part; each also takes the one 10,000 above it."""
+    """Return a free port for each part; each also takes one far above it."""
     ports: dict[str, int] = {}
     held: list[socket.socket] = []
     try:
@@ -206,7 +209,7 @@ def _free_port(held: list[socket.socket]) -> int:
         held += pair
         with suppress(OSError):
             pair[0].bind(("127.0.0.1", port))
-            pair[1].bind(("127.0.0.1", port + 10_000))
+            pair[1].bind(("127.0.0.1", port + _GRPC))
             return port
 
 
