@@ -236,7 +236,7 @@ class Wire:
         """Forget what went by and what was to be done to it."""
         self.requests: list[str] = []
         self.sent = 0
-        self._answers: list[bytes] = []
+        self._answers: list[bytes | None] = []
         self._refused: dict[str, bytes] = {}
         self._swallowed: list[tuple[str, ...]] = []
         self._afterwards: list[Callable[[], object]] = []
@@ -244,8 +244,8 @@ class Wire:
         self._meeting: tuple[str, threading.Barrier] | None = None
         self._cuts: list[int] = []
 
-    def answer(self, *answers: bytes) -> None:
-        """Answer the next requests like this instead of passing them on."""
+    def answer(self, *answers: bytes | None) -> None:
+        """Answer the next requests like this, except where it is None."""
         self._answers += answers
 
     def refuse(self, part: str, status: int) -> None:

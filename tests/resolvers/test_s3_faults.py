@@ -3,10 +3,12 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
+import ssl
 import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import trustme
 
 from graphcodec.errors import (
     HandleError,
@@ -16,10 +18,12 @@ from graphcodec.errors import (
 )
 from graphcodec_resolvers import FsspecReader, FsspecResolver, FsspecStore
 from graphcodec_resolvers import _s3_session as session
+from tests.resolvers.servers import FaultyServer
 from tests.s3_server import Wire
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from tests.s3_server import S3Server
 
@@ -432,3 +436,102 @@ def test_an_object_that_is_deleted_while_it_is_read_is_gone(
         client.delete_object(Bucket=bucket, Key="a")
         with pytest.raises(HandleNotFoundError, match="nothing is there"):
             stream.read()
+
+
+def test_a_whole_object_is_taken_for_its_first_range(
+    reader: FsspecReader, s3_wire: Wire
+) -> None:
+    """From a server that ignores Range, as far as the bytes are those asked for."""
+    etag = reader.describe().locator["etag"]
+    head = f"HTTP/1.1 200 OK\r\nContent-Length: {len(DATA)}\r\nETag: {etag}\r\n\r\n"
+    s3_wire.answer(head.encode() + DATA)
+
+    assert reader.read_range(0, 10) == DATA[:10]
+
+
+def test_content_that_can_not_be_touched_is_uploaded_again(
+    store: FsspecStore, s3_wire: Wire, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Copying may be denied where writing is not."""
+    reader = store.write(b"written again")
+    monkeypatch.setattr("graphcodec_resolvers._s3.TOUCH_AFTER", -10)
+    s3_wire.calm()
+    s3_wire.answer(None, None, answer(403, "AccessDenied"))
+
+    assert store.write(b"written again") == reader
+    methods = [line.split()[0] for line in s3_wire.requests]
+    assert methods == ["PUT", "HEAD", "PUT", "PUT"]
+
+
+def test_an_upload_that_is_lost_at_its_end_is_begun_again(
+    store: FsspecStore, s3_wire: Wire
+) -> None:
+    """Somebody took it for a leftover, say."""
+    data = bytes(9 << 20)
+    # HEAD, the beginning and two parts are let pass.
+    s3_wire.answer(None, None, None, None, answer(404, "NoSuchUpload"))
+
+    assert store.write(data).open().read() == data
+
+
+def test_all_unfinished_uploads_are_found(store: FsspecStore, s3_wire: Wire) -> None:
+    """More than one answer holds; one that ended meanwhile is no failure."""
+    upload = (
+        "<Upload><Key>sha256/x</Key><UploadId>1</UploadId>"
+        "<Initiated>{}</Initiated></Upload>"
+    )
+    body = (
+        "<ListMultipartUploadsResult><IsTruncated>true</IsTruncated>"
+        "<NextKeyMarker>sha256/x</NextKeyMarker><NextUploadIdMarker>1"
+        "</NextUploadIdMarker>"
+        + upload.format("2020-01-01T00:00:00Z")
+        + upload.format("2999-01-01T00:00:00Z")
+        + "</ListMultipartUploadsResult>"
+    )
+    head = f"HTTP/1.1 200 OK\r\nContent-Length: {len(body)}\r\n\r\n"
+    live = list(store.descriptors())
+    s3_wire.calm()
+    s3_wire.answer(None, head.encode() + body.encode(), None)
+    s3_wire.answer(answer(404, "NoSuchUpload"))
+
+    assert store.gc(live, grace=60).leftovers == 1
+    assert "key-marker=sha256%2Fx" in s3_wire.requests[2]
+
+
+def test_missing_credentials_are_told(
+    s3_server: S3Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Nothing is sent without them."""
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_PROFILE", "AWS_SESSION_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    options = {"endpoint_url": s3_server.endpoint}
+    store = FsspecStore("s3://bucket", alias="media", options=options)
+
+    with pytest.raises(ResolverDeniedError, match="no credentials were found"):
+        store.reader("a")
+
+
+def test_a_bucket_that_can_not_be_is_told(s3_server: S3Server) -> None:
+    """What botocore refuses to send is a failure like others."""
+    options = s3_server.options()
+    store = FsspecStore("s3://no such bucket", alias="media", options=options)
+
+    with pytest.raises(HandleError, match="ParamValidationError of botocore"):
+        store.reader("a")
+
+
+def test_a_certificate_that_nobody_trusts_is_told(s3_server: S3Server) -> None:
+    """And not tried again."""
+    authority = trustme.CA()
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    certificate = authority.issue_cert("127.0.0.1")
+    certificate.configure_cert(context)  # pyright: ignore[reportUnknownMemberType] - trustme names OpenSSL, which is not installed
+    with FaultyServer(context) as server:
+        options = s3_server.options() | {"endpoint_url": server.url("")}
+        store = FsspecStore("s3://bucket", alias="media", options=options)
+
+        with pytest.raises(HandleError, match="no certificate that we trust"):
+            store.reader("a")
+    assert server.seen == []
