@@ -56,6 +56,7 @@ nitpick_ignore_regex = [
 
 _HOMES = (
     "graphcodec",
+    "graphcodec.cache",
     "graphcodec.errors",
     "graphcodec.log",
     "graphcodec.primitives",

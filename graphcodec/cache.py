@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import inspect
 import logging
+from datetime import timedelta
 from importlib import import_module
+from types import UnionType
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar, overload
 
 from attrs import define
@@ -23,8 +25,6 @@ from graphcodec.errors import (
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
-    from datetime import timedelta
-    from types import UnionType
 
     from graphcodec._cache._plans import Plan, Words
     from graphcodec.codec import Codec
@@ -318,8 +318,8 @@ class TurnCache(_Face):
         """
         return self._run(self._plans.diff(session_id, a, b))
 
-    def document(self, session_id: str, turn: int | None = None) -> dict[str, Any]:
-        """Return a snapshot as the outermost map of a document, without decoding it.
+    def document(self, session_id: str, turn: int | None = None) -> bytes:
+        """Return a snapshot as one document, without decoding it.
 
         Args:
             session_id: The session.
@@ -329,7 +329,7 @@ class TurnCache(_Face):
             SnapshotNotFoundError: If there is none.
             UndecodableValueError: If it was damaged.
         """
-        return self._run(self._plans.document(session_id, turn))[0]
+        return self._run(self._plans.document(session_id, turn))
 
     def sessions(self) -> Iterator[Session]:
         """Yield what is stored of each session in the namespace, in no order.
@@ -445,11 +445,9 @@ class AsyncTurnCache(_Face):
         """Return where one turn differs from another: see `TurnCache.diff`."""
         return await self._run(self._plans.diff(session_id, a, b))
 
-    async def document(
-        self, session_id: str, turn: int | None = None
-    ) -> dict[str, Any]:
+    async def document(self, session_id: str, turn: int | None = None) -> bytes:
         """Return a snapshot without decoding it: see `TurnCache.document`."""
-        return (await self._run(self._plans.document(session_id, turn)))[0]
+        return await self._run(self._plans.document(session_id, turn))
 
     async def sessions(self) -> AsyncIterator[Session]:
         """Yield what is stored of each session: see `TurnCache.sessions`."""

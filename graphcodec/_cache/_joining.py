@@ -153,6 +153,8 @@ class Joiner:
         wire = self._parsed(chunk, name)
         if "nodes" in wire:
             raise malformed(name, "it has nodes of its own in the place of a link")
+        if not chunk.entries and b"$ref" not in chunk.document:
+            return wire["root"]
         return _Filler(self, chunk, range(0), name).filled(wire["root"], level)
 
     def _opened(self, address: Address) -> tuple[Chunk, Wire]:
@@ -203,26 +205,19 @@ class _Filler:
         if number is not None:
             return self._referred(number, level)
         for key, item in value.items():
-            if type(item) is dict or type(item) is list:
+            if item and (type(item) is dict or type(item) is list):
                 value[key] = self.filled(item, level + 1)
         return value
 
     def _items(self, items: list[Any], level: int) -> Iterator[Any]:
         for item in items:
             number = reference(item) if type(item) is dict else None
-            if number is None or self._is_own(number):
+            if number is None or self._is_own(number) or self._entry(number).number:
                 yield self.filled(item, level + 1)
                 continue
-            entry = self._entry(number)
-            if entry.number:
-                yield self.filled(item, level + 1)
-                continue
-            for address in entry.addresses:
+            for address in self._entry(number).addresses:
                 part = self._joiner.contents(address, level + 1)
-                if type(part) is list:
-                    yield from part
-                else:
-                    yield part
+                yield from part if type(part) is list else (part,)
 
     def _referred(self, number: int, level: int) -> Any:
         if self._is_own(number):

@@ -199,24 +199,21 @@ class Plans:
 
     # Loading
 
-    def document(
-        self, session_id: str, turn: int | None
-    ) -> Plan[tuple[dict[str, Any], _formats.Format]]:
-        """Return the document that was saved, and the format it was written in."""
+    def document(self, session_id: str, turn: int | None) -> Plan[bytes]:
+        """Return the document that was saved, in one piece."""
         stored = yield from self._stored(session_id, turn)
-        root, chunks = stored
-        joiner = Joiner(root, chunks, self._codec.limits)
-        return joiner.wire(), joiner.format
-
-    def load(self, session_id: str, turn: int | None, cls: Any) -> Plan[Any]:
-        """Return the graph that was saved."""
-        wire, format_ = yield from self.document(session_id, turn)
+        joiner = Joiner(*stored, self._codec.limits)
+        wire = joiner.wire()
         try:
-            data = _formats.write(wire, format_)
+            return _formats.write(wire, joiner.format)
         except (RecursionError, UnicodeEncodeError) as exc:
             msg = f"the chunks of the snapshot make no document: {exc}"
             raise UndecodableValueError(msg) from None
-        return self._codec.decode(data, cls)
+
+    def load(self, session_id: str, turn: int | None, cls: Any) -> Plan[Any]:
+        """Return the graph that was saved."""
+        document = yield from self.document(session_id, turn)
+        return self._codec.decode(document, cls)
 
     def _stored(
         self, session_id: str, turn: int | None

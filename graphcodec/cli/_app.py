@@ -23,6 +23,7 @@ _COMMANDS: Final[Mapping[str, str]] = {
     "validate": "graphcodec.cli._validate:validate",
     "convert": "graphcodec.cli._convert:convert",
     "diff": "graphcodec.cli._diff:diff",
+    "cache": "graphcodec.cli._cache:cache",
 }
 
 

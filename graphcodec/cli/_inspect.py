@@ -34,7 +34,7 @@ _WIDEST_LEAD: Final = 30
 
 
 @frozen(kw_only=True)
-class _Inspected:
+class Inspected:
     """A document that was read.
 
     Attributes:
@@ -139,18 +139,16 @@ def inspect(
     tree = Tree(document.nodes, depth=depth, binary=document.binary)
     found = _sought(document, tag, grep)
     if as_json:
-        facts = (
-            _facts(document, tree) if found is None else _hits(document, tree, found)
-        )
-        click.echo(json.dumps(facts))
+        told = facts(document, tree) if found is None else _hits(document, tree, found)
+        click.echo(json.dumps(told))
     elif found is None:
-        _show(document, tree)
+        show(document, tree)
     else:
         _list(tree, found)
 
 
 def _sought(
-    document: _Inspected, tag: str | None, grep: regex.Pattern[str] | None
+    document: Inspected, tag: str | None, grep: regex.Pattern[str] | None
 ) -> list[Match] | None:
     """Return what was sought in the document, None if nothing was."""
     part, nodes, trail = document.part, document.nodes, document.trail
@@ -161,7 +159,7 @@ def _sought(
     return None
 
 
-def _read(file: str, path: tuple[Step, ...] = ()) -> _Inspected:
+def _read(file: str, path: tuple[Step, ...] = ()) -> Inspected:
     """Return the document in *file*.
 
     Raises:
@@ -170,16 +168,31 @@ def _read(file: str, path: tuple[Step, ...] = ()) -> _Inspected:
     """
     data = read_bytes(file)
     try:
-        with busy([data], "reading"):
-            layers = _layers(data)
-            document = _frames.opened(data, Limits())
-            wire = _formats.read(document)
-            part = Finder(wire).value(path) if path else wire["root"]
-            found = survey(wire) if not path else survey_of(part, wire, _trail(path))
+        return inspected(title(file), data, path)
     except GraphCodecError as exc:
         raise about(exc, file) from None
-    return _Inspected(
-        name=title(file),
+
+
+def inspected(name: str, data: bytes, path: tuple[Step, ...] = ()) -> Inspected:
+    """Return what *data* holds.
+
+    Args:
+        name: What to call it.
+        data: A document.
+        path: Where the part is that is looked at.
+
+    Raises:
+        UndecodableValueError: If it is no document.
+        InvalidValueError: If it has nothing at *path*.
+    """
+    with busy([data], "reading"):
+        layers = _layers(data)
+        document = _frames.opened(data, Limits())
+        wire = _formats.read(document)
+        part = Finder(wire).value(path) if path else wire["root"]
+        found = survey(wire) if not path else survey_of(part, wire, _trail(path))
+    return Inspected(
+        name=name,
         bytes=len(data),
         layers=layers,
         binary=_formats.is_binary(document),
@@ -206,7 +219,13 @@ def _trail(path: tuple[Step, ...]) -> Trail:
 # For people
 
 
-def _show(document: _Inspected, tree: Tree) -> None:
+def show(document: Inspected, tree: Tree) -> None:
+    """Show a document to people.
+
+    Args:
+        document: The document.
+        tree: What its lines come from.
+    """
     out = console()
     _head(out, document)
     out.print()
@@ -226,7 +245,7 @@ def _show(document: _Inspected, tree: Tree) -> None:
         _row(out, Text(f"{path} refers to a node that is not there", "red"), None)
 
 
-def _head(out: Console, document: _Inspected) -> None:
+def _head(out: Console, document: Inspected) -> None:
     name = "MessagePack" if document.binary else "JSON"
     objects = counted(document.survey.tags.total(), "object")
     facts = [
@@ -307,7 +326,7 @@ def _list(tree: Tree, found: list[Match]) -> None:
 # For scripts
 
 
-def _hits(document: _Inspected, tree: Tree, found: list[Match]) -> dict[str, Any]:
+def _hits(document: Inspected, tree: Tree, found: list[Match]) -> dict[str, Any]:
     matches = [
         {"path": match.path, "is": match.excerpt or tree.brief(match.value)}
         for match in found
@@ -315,7 +334,13 @@ def _hits(document: _Inspected, tree: Tree, found: list[Match]) -> dict[str, Any
     return {"file": document.name, "path": document.path, "matches": matches}
 
 
-def _facts(document: _Inspected, tree: Tree) -> dict[str, Any]:
+def facts(document: Inspected, tree: Tree) -> dict[str, Any]:
+    """Return a document for a script.
+
+    Args:
+        document: The document.
+        tree: What its lines come from.
+    """
     found = document.survey
     nodes = [
         {"n": n, "uses": found.uses[n], "path": found.places[n], "is": headline(node)}
