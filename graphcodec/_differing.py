@@ -30,6 +30,7 @@ Change: TypeAlias = Literal[
 ]
 
 _DEEPEST: Final = 100
+_MOST: Final = 1_000_000
 _MARK: Final = b"$ref"
 _ORDERED: Final = frozenset({"$tuple", "$deque"})
 _UNORDERED: Final = frozenset({"$set", "$frozenset"})
@@ -73,7 +74,8 @@ def differences(
 
     Raises:
         UndecodableValueError: If one is no document.
-        LimitExceededError: If one breaks a limit, or nests deeper than documents do.
+        LimitExceededError: If one breaks a limit, or nests deeper than documents do;
+            or if there are more than a million differences.
         VersionError: If one is of a later version.
     """
     limits = limits or Limits()
@@ -238,9 +240,15 @@ class _Comparison:
 
     def run(self) -> Iterator[Difference]:
         stack: list[_Task | Difference] = [(self._old.root, self._new.root, None, None)]
+        count = 0
         while stack:
             task = stack.pop()
             if isinstance(task, Difference):
+                count += 1
+                if count > _MOST:
+                    # References can pair every node with every other one.
+                    msg = f"there are more than {_MOST:,} differences"
+                    raise LimitExceededError(msg, limit="differences", value=count)
                 yield task
             else:
                 stack.extend(reversed(list(self._steps(*task))))

@@ -234,6 +234,19 @@ def test_what_can_not_be_compared(data: bytes, words: str) -> None:
         differences(good, data)
 
 
+def test_differences_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """References that pair every node with every other one are given up."""
+    monkeypatch.setattr("graphcodec._differing._MOST", 50)
+    lists: list[list[Any]] = [[0]]
+    others: list[list[Any]] = [[1]]
+    for number in range(30):
+        lists.append([lists[-1], lists[number // 2]])
+        others.append([others[number // 3], others[-1]])
+
+    with pytest.raises(errors.LimitExceededError, match="more than 50 differences"):
+        told(lists[-1], others[-1])
+
+
 def test_what_changed_of_a_text() -> None:
     """Of long texts, the part that differs is shown with a little around it."""
     before = "a" * 100 + "old" + "b" * 100
