@@ -41,6 +41,7 @@ from graphcodec.log._moments import Timestamp as Timestamp
 from graphcodec.log._parquet import Exported as Exported
 from graphcodec.log._parquet import read_parquet as read_parquet
 from graphcodec.log._parquet import write_parquet as write_parquet
+from graphcodec.log._postgres import PostgresDocumentStore as PostgresDocumentStore
 from graphcodec.log._reading import Entry as Entry
 from graphcodec.log._reading import atail as atail
 from graphcodec.log._reading import tail as tail
@@ -129,6 +130,7 @@ __all__ = [
     "Observation",
     "ObservationEntry",
     "ObservationKind",
+    "PostgresDocumentStore",
     "Reflection",
     "ReflectionEntry",
     "RefusalLogProb",

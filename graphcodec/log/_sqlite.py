@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import threading
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, Self
@@ -14,6 +13,7 @@ from typing import Final, Self
 from graphcodec._process import PerProcess
 from graphcodec.errors import InvalidValueError, StorageError
 from graphcodec.log._documents import Document
+from graphcodec.log._pool import Pool
 
 __all__ = ["SqliteDocumentStore"]
 
@@ -86,7 +86,7 @@ class SqliteDocumentStore:
             raise InvalidValueError(msg, hint="in memory: MemoryDocumentStore()")
         self._timeout = timeout
         self._sync = sync
-        self._pool = PerProcess(_Pool)
+        self._pool = PerProcess(self._new_pool)
         with self._connection("open") as connection:
             self._prepare(connection)
 
@@ -108,11 +108,14 @@ class SqliteDocumentStore:
 
     # The connections
 
+    def _new_pool(self) -> Pool[sqlite3.Connection]:
+        return Pool(self._connect, lambda _: True)
+
     @contextmanager
     def _connection(self, what: str) -> Generator[sqlite3.Connection]:
         """Lend a connection, and turn the errors of SQLite into ours."""
         try:
-            with self._pool.get().borrow(self._connect) as connection:
+            with self._pool.get().borrow() as connection:
                 yield connection
         except (sqlite3.DataError, sqlite3.InterfaceError, UnicodeError) as exc:
             msg = f"SQLite can't hold this document: {exc}"
@@ -282,41 +285,6 @@ def _document(
         created_at=created_at,
         seq=seq,
     )
-
-
-class _Pool:
-    """The connections of a process that nobody uses at the moment."""
-
-    def __init__(self) -> None:
-        self._pid = os.getpid()
-        self._lock = threading.Lock()
-        self._free: list[sqlite3.Connection] = []
-
-    @contextmanager
-    def borrow(
-        self, connect: Callable[[], sqlite3.Connection]
-    ) -> Generator[sqlite3.Connection]:
-        """Lend a connection, made now if there is none."""
-        with self._lock:
-            found = self._free.pop() if self._free else None
-        connection = found or connect()
-        try:
-            yield connection
-        finally:
-            with self._lock:
-                self._free.append(connection)
-
-    def close(self) -> None:
-        """Close what is not lent."""
-        with self._lock:
-            free, self._free = self._free, []
-        for connection in free:
-            connection.close()
-
-    def __del__(self) -> None:
-        # A forked child leaves the connections of its parent alone.
-        if self._pid == os.getpid():
-            self.close()
 
 
 def _remade(path: str, timeout: float, sync: bool) -> SqliteDocumentStore:  # noqa: FBT001 - pickle passes no keywords

@@ -1,0 +1,242 @@
+"""Documents in PostgreSQL."""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false
+# psycopg is imported when it is needed, so it is Any here.
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Any, Final, Self, cast
+
+from graphcodec._process import PerProcess
+from graphcodec.errors import InvalidValueError, StorageError
+from graphcodec.log._documents import Document
+from graphcodec.log._pool import Pool
+
+__all__ = ["PostgresDocumentStore"]
+
+_PAGE: Final = 1000
+_SCHEMA_LOCK: Final = 0x67726170
+_COLUMNS: Final = "seq, doc_id, content, title, summary, record_type, created_at"
+_SCHEMA: Final = """
+    CREATE TABLE IF NOT EXISTS graphcodec_documents (
+        seq BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+        collection_key TEXT NOT NULL,
+        doc_id TEXT NOT NULL,
+        content TEXT NOT NULL,
+        title TEXT,
+        summary TEXT,
+        record_type TEXT,
+        created_at BIGINT NOT NULL DEFAULT 0,
+        UNIQUE (collection_key, doc_id)
+    );
+    CREATE INDEX IF NOT EXISTS graphcodec_documents_in_order
+    ON graphcodec_documents (collection_key, seq);
+    CREATE INDEX IF NOT EXISTS graphcodec_documents_by_type
+    ON graphcodec_documents (collection_key, record_type, seq);
+"""
+_INSERT: Final = """
+    INSERT INTO graphcodec_documents
+    (collection_key, doc_id, content, title, summary, record_type, created_at)
+    SELECT %s, doc_id, content, title, summary, record_type, created_at
+    FROM unnest(
+        %s::text[], %s::text[], %s::text[], %s::text[], %s::text[], %s::bigint[]
+    ) WITH ORDINALITY
+    AS given (doc_id, content, title, summary, record_type, created_at, place)
+    ORDER BY place
+    ON CONFLICT (collection_key, doc_id) DO NOTHING
+    RETURNING doc_id, seq
+"""
+
+
+class PostgresDocumentStore:
+    """Keeps documents in a table of PostgreSQL, ``graphcodec_documents``.
+
+    The table is made if it is not there. Each `append` is one transaction, and those of
+    one collection take turns, so that numbers become visible in their order.
+
+    Args:
+        conninfo: What psycopg connects with: a URL or ``key=value`` pairs. Options in
+            it choose the schema (``options=-csearch_path=audit``). It is never shown.
+
+    Raises:
+        ModuleNotFoundError: If psycopg is not installed.
+        StorageError: If the database can't be reached.
+    """
+
+    def __init__(self, conninfo: str) -> None:
+        self._conninfo = conninfo
+        self._psycopg = _psycopg()
+        self._pool = PerProcess(self._new_pool)
+        with self._transaction("open", _SCHEMA_LOCK) as connection:
+            connection.execute(_SCHEMA)
+
+    def __repr__(self) -> str:
+        return "PostgresDocumentStore(<conninfo>)"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close this process's connections; the next call opens new ones."""
+        self._pool.get().close()
+
+    def _new_pool(self) -> Pool[Any]:
+        return Pool(self._connect, lambda connection: not connection.closed)
+
+    def _connect(self) -> Any:
+        return self._psycopg.connect(self._conninfo, autocommit=True)
+
+    @contextmanager
+    def _connection(self, what: str) -> Generator[Any]:
+        """Lend a connection, and turn the errors of psycopg into ours."""
+        try:
+            with self._pool.get().borrow() as connection:
+                yield connection
+        except (self._psycopg.DataError, UnicodeError) as exc:
+            msg = f"PostgreSQL can't hold this document: {exc}"
+            raise InvalidValueError(msg) from exc
+        except self._psycopg.Error as exc:
+            # The text of a connection's error may name hosts and users.
+            reason = exc.diag.message_primary or type(exc).__name__
+            msg = f"could not {what} the documents in PostgreSQL: {reason}"
+            raise StorageError(msg) from None
+
+    @contextmanager
+    def _transaction(self, what: str, turn: int | str | None = None) -> Generator[Any]:
+        """Lend a connection for one transaction.
+
+        Args:
+            what: What it is for.
+            turn: Wait for others with the same one.
+        """
+        with self._connection(what) as connection, connection.transaction():
+            if isinstance(turn, str):
+                query = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"
+                connection.execute(query, (turn,))
+            elif turn is not None:
+                connection.execute("SELECT pg_advisory_xact_lock(%s)", (turn,))
+            yield connection
+
+    # What a store does
+
+    def append(
+        self, key: str, documents: Sequence[Document], /
+    ) -> Sequence[int | None]:
+        """Write documents behind all others; see `DocumentStore.append`."""
+        columns: list[list[object]] = [
+            [document.id for document in documents],
+            [document.content for document in documents],
+            [document.title for document in documents],
+            [document.summary for document in documents],
+            [document.record_type for document in documents],
+            [document.created_at for document in documents],
+        ]
+        with self._transaction("write", key) as connection:
+            rows = connection.execute(_INSERT, (key, *columns)).fetchall()
+        numbers: dict[str, int] = dict(cast("list[tuple[str, int]]", rows))
+        return [numbers.pop(document.id, None) for document in documents]
+
+    def scan(
+        self,
+        key: str,
+        /,
+        *,
+        after: int = 0,
+        limit: int | None = None,
+        newest_first: bool = False,
+        record_type: str | None = None,
+    ) -> Iterator[Document]:
+        """Yield documents in order, a page at a time; see `DocumentStore.scan`."""
+        before: int | None = None
+        while limit is None or limit > 0:
+            size = _PAGE if limit is None else min(_PAGE, limit)
+            clauses, values = ["collection_key = %s", "seq > %s"], [key, after]
+            if before is not None:
+                clauses.append("seq < %s")
+                values.append(before)
+            if record_type is not None:
+                clauses.append("record_type = %s")
+                values.append(record_type)
+            page = self._page(clauses, [*values, size], newest_first=newest_first)
+            yield from page
+            if len(page) < size:
+                return
+            limit = None if limit is None else limit - size
+            if newest_first:
+                before = page[-1].seq
+            else:
+                after = page[-1].seq
+
+    def _page(
+        self, clauses: list[str], values: list[object], *, newest_first: bool
+    ) -> list[Document]:
+        order = "DESC" if newest_first else "ASC"
+        query = (
+            f"SELECT {_COLUMNS} FROM graphcodec_documents "  # noqa: S608 - our own text
+            f"WHERE {' AND '.join(clauses)} ORDER BY seq {order} LIMIT %s"
+        )
+        with self._connection("read") as connection:
+            rows = connection.execute(query, values).fetchall()
+        return [_document(row) for row in rows]
+
+    def find(self, key: str, name: str, /) -> Document | None:
+        """Return the document of an id; see `DocumentStore.find`."""
+        clauses = ["collection_key = %s", "doc_id = %s"]
+        found = self._page(clauses, [key, name, 1], newest_first=False)
+        return found[0] if found else None
+
+    def count(self, key: str, /) -> int:
+        """Return how many documents a collection has."""
+        query = "SELECT count(*) FROM graphcodec_documents WHERE collection_key = %s"
+        with self._connection("read") as connection:
+            (number,) = connection.execute(query, (key,)).fetchone()
+        return int(number)
+
+    def keys(self) -> Iterator[str]:
+        """Yield the keys of all collections that have documents."""
+        query = "SELECT DISTINCT collection_key FROM graphcodec_documents ORDER BY 1"
+        with self._connection("read") as connection:
+            rows = connection.execute(query).fetchall()
+        for (key,) in rows:
+            yield str(key)
+
+    def delete(self, key: str, name: str, /) -> bool:
+        """Remove a document, and say whether there was one."""
+        return self._delete("collection_key = %s AND doc_id = %s", key, name) > 0
+
+    def delete_all(self, key: str, /) -> int:
+        """Remove all documents of a collection, and return how many there were."""
+        return self._delete("collection_key = %s", key)
+
+    def _delete(self, where: str, *values: str) -> int:
+        query = f"DELETE FROM graphcodec_documents WHERE {where}"  # noqa: S608 - our own text
+        with self._transaction("write", values[0]) as connection:
+            return int(connection.execute(query, values).rowcount)
+
+
+def _document(row: tuple[Any, ...]) -> Document:
+    seq, name, content, title, summary, record_type, created_at = row
+    return Document(
+        id=name,
+        content=content,
+        title=title,
+        summary=summary,
+        record_type=record_type,
+        created_at=created_at,
+        seq=seq,
+    )
+
+
+def _psycopg() -> Any:
+    try:
+        return import_module("psycopg")
+    except ModuleNotFoundError as exc:
+        msg = "PostgreSQL needs psycopg: pip install 'graphcodec[postgres]'"
+        raise ModuleNotFoundError(msg, name=exc.name) from exc
