@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from graphcodec.cli._text import console, counted, cut, size, tallied
-from graphcodec.cli._trip import Trip, travel
+from graphcodec.cli._trip import Cached, Trip, travel
 from graphcodec.errors import InvalidValueError
 
 if TYPE_CHECKING:
@@ -48,17 +48,31 @@ _SHOWN: Final = (
     type=click.Path(file_okay=False, path_type=Path),
     help="A folder in which the document and the store remain.",
 )
+@click.option(
+    "--store",
+    metavar="URL",
+    help="A folder or URL, such as s3://bucket/demo, for what is stored aside.",
+)
+@click.option("--redis", metavar="URL", help="A Redis in which each turn is saved.")
 @click.option("--json", "as_json", is_flag=True, help="Write JSON for a script.")
-def demo(file: Path | None, keep: Path | None, *, as_json: bool) -> None:
+def demo(
+    file: Path | None,
+    keep: Path | None,
+    store: str | None,
+    redis: str | None,
+    *,
+    as_json: bool,
+) -> None:
     """Send a chat through another process and show what became of it.
 
     The chat becomes a Conversation, its media and artifacts go to a store, the document
     goes to a new process, which reads a line of an artifact, and comes back.
+    Credentials for a store are taken from where its library looks for them.
     """
     name, data = _input(file)
     chat = _parsed(name, data)
     with _folder(keep) as folder:
-        trip = travel(chat, folder / "store")
+        trip = travel(chat, store or str(folder / "store"), redis)
         if keep is not None:
             (folder / _DOCUMENT).write_bytes(trip.document)
         if as_json:
@@ -143,6 +157,8 @@ def _rows(trip: Trip, source: str) -> Iterator[tuple[str, Text]]:
     references = counted(who.references, "reference")
     there = f"{references} → {counted(who.objects, 'object')} when sent"
     yield "identities", Text(f"{there}, {who.back} when back")
+    if trip.cached is not None:
+        yield "redis", _cached_text(trip.cached)
     if trip.refusal is not None:
         refused = Text("a TurnGate in the stash, because it is live:\n")
         refused.append(f"{trip.refusal.error}: ", "bold yellow")
@@ -159,6 +175,15 @@ def _worker_text(worker: dict[str, Any]) -> Text:
         )
         text.append(" the last line is\n").append(cut(quote["line"], 120), "green")
     return text
+
+
+def _cached_text(cached: Cached) -> Text:
+    text = Text(f"{counted(cached.turns, 'snapshot')} saved one by one: ")
+    whole = size(cached.bytes_whole)
+    text.append(f"{size(cached.bytes_sent)} sent; whole documents are {whole}\n")
+    good = cached.equal
+    mark = "✓ " if good else "✗ not "
+    return text.append(f"{mark}all loaded equal", "green" if good else "red")
 
 
 def _back_text(trip: Trip) -> Text:

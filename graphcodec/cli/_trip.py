@@ -7,6 +7,7 @@ import multiprocessing
 import time
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
+from uuid import uuid4
 
 from attrs import frozen
 
@@ -15,6 +16,7 @@ from graphcodec._comparing import difference
 from graphcodec._handles import handles
 from graphcodec._persist import persist
 from graphcodec.adapters import from_openai_chat, to_openai_chat
+from graphcodec.cache import TurnCache
 from graphcodec.cli._survey import survey
 from graphcodec.cli._worker import serve
 from graphcodec.errors import GraphCodecError, UnencodableValueError
@@ -22,7 +24,6 @@ from graphcodec_resolvers import FsspecResolver, FsspecStore
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
-    from pathlib import Path
 
 ALIAS: Final = "demo"
 
@@ -96,6 +97,23 @@ class Refusal:
 
 
 @frozen(kw_only=True)
+class Cached:
+    """What a cache made of the conversation, saved after each message.
+
+    Attributes:
+        turns: How many snapshots were saved.
+        bytes_sent: How many bytes all saves sent together.
+        bytes_whole: How many they would be if each had sent a whole document.
+        equal: Whether every snapshot came back equal.
+    """
+
+    turns: int
+    bytes_sent: int
+    bytes_whole: int
+    equal: bool
+
+
+@frozen(kw_only=True)
 class Trip:
     """What happened.
 
@@ -105,6 +123,7 @@ class Trip:
             the last line of an artifact.
         back: What came back.
         identities: Who speaks.
+        cached: What a cache made of it; None if there was none.
         refusal: What was refused; None if nothing was, which would be wrong.
         seconds: How long all of it took.
         document: What was sent, as bytes.
@@ -114,6 +133,7 @@ class Trip:
     worker: dict[str, Any]
     back: Back
     identities: Identities
+    cached: Cached | None
     refusal: Refusal | None
     seconds: float
     document: bytes
@@ -123,26 +143,28 @@ class Trip:
         """Whether everything came back as it was."""
         back, who = self.back, self.identities
         kept = who.objects == who.back and self.refusal is not None
+        kept = kept and (self.cached is None or self.cached.equal)
         return back.equal and back.same_graph and back.same_chat and kept
 
 
-def travel(chat: object, folder: Path) -> Trip:
+def travel(chat: object, root: str, redis: str | None = None) -> Trip:
     """Send a chat through another process and return what happened.
 
     Args:
         chat: The chat, as parsed JSON.
-        folder: Where its media and artifacts are stored.
+        root: Where its media and artifacts are stored: a folder or a URL.
+        redis: The URL of a Redis in which each turn is saved.
 
     Raises:
         GraphCodecError: If it is no chat, or can't make the trip.
     """
     start = time.perf_counter()
     conversation = from_openai_chat(chat)  # type: ignore[arg-type]  # says what it is not
-    store = FsspecStore(str(folder), alias=ALIAS)
+    store = FsspecStore(root, alias=ALIAS)
     graph = persist(conversation, store, inline_limit=_INLINE)
     codec = Codec(resolvers=[FsspecResolver({ALIAS: store})])  # pyright: ignore[reportArgumentType]
     document = codec.encode(graph)
-    returned, worker = through_worker(document, folder)
+    returned, worker = through_worker(document, root)
     back = codec.decode(returned, Conversation)
     return Trip(
         sent=_sent(graph, document),
@@ -153,6 +175,7 @@ def travel(chat: object, folder: Path) -> Trip:
             same_chat=_text(to_openai_chat(back)) == _text(chat),
         ),
         identities=_identities(graph, back),
+        cached=None if redis is None else _cached(redis, codec, graph),
         refusal=_refusal(codec, graph),
         seconds=round(time.perf_counter() - start, 3),
         document=document,
@@ -167,7 +190,7 @@ def _text(chat: object) -> str:
 # The other process
 
 
-def through_worker(document: bytes, folder: Path) -> tuple[bytes, dict[str, Any]]:
+def through_worker(document: bytes, root: str) -> tuple[bytes, dict[str, Any]]:
     """Return the document that a new process made of *document*, and its report.
 
     Raises:
@@ -175,7 +198,7 @@ def through_worker(document: bytes, folder: Path) -> tuple[bytes, dict[str, Any]
     """
     context = multiprocessing.get_context("spawn")
     here, there = context.Pipe()
-    args = (there, {ALIAS: str(folder)})
+    args = (there, {ALIAS: root})
     process = context.Process(target=serve, args=args, daemon=True)
     process.start()
     there.close()
@@ -200,6 +223,44 @@ def _exchange(pipe: Connection, document: bytes) -> tuple[bytes, dict[str, Any]]
     answer = pipe.recv_bytes()
     report: dict[str, Any] = json.loads(pipe.recv_bytes())
     return answer, report
+
+
+# The cache
+
+
+def _cached(url: str, codec: Codec, graph: Conversation) -> Cached:
+    """Save the conversation after each item, and load every snapshot again.
+
+    Raises:
+        GraphCodecError: If there is no Redis, or no way to talk to it.
+    """
+    try:
+        import redis  # noqa: PLC0415 - an extra
+    except ModuleNotFoundError:
+        hint = "pip install 'graphcodec[redis]'"
+        raise GraphCodecError("--redis needs redis-py", hint=hint) from None
+    session_id = f"demo-{uuid4()}"
+    snapshots = [
+        graph.replace(items=graph.items[:count])
+        for count in range(1, len(graph.items) + 1)
+    ]
+    try:
+        with redis.Redis.from_url(url) as client:  # pyright: ignore[reportUnknownMemberType]
+            cache = TurnCache(client, codec=codec, ttl=_PATIENCE)
+            saved = [
+                cache.save(session_id, turn, snapshot)
+                for turn, snapshot in enumerate(snapshots)
+            ]
+            loaded = [cache.load(session_id, turn) for turn in range(len(snapshots))]
+            cache.delete(session_id)
+    except (redis.RedisError, ValueError) as exc:
+        raise GraphCodecError(f"Redis: {exc}") from None
+    return Cached(
+        turns=len(saved),
+        bytes_sent=sum(save.bytes_written for save in saved),
+        bytes_whole=sum(len(codec.encode(snapshot)) for snapshot in snapshots),
+        equal=loaded == snapshots,
+    )
 
 
 # The facts

@@ -39,14 +39,15 @@ def run(*args: str, given: bytes = b"", **env: str) -> subprocess.CompletedProce
     )
 
 
-def facts(*args: str, given: bytes = b"") -> dict[str, Any]:
+def facts(*args: str, given: bytes = b"", **env: str) -> dict[str, Any]:
     """Return what a command says with ``--json``.
 
     Args:
         *args: The command and its arguments.
         given: What it reads from its standard input.
+        **env: Changes to the environment.
     """
-    done = run(*args, "--json", given=given)
+    done = run(*args, "--json", given=given, **env)
     assert done.returncode == 0, done.stderr
     found: dict[str, Any] = json.loads(done.stdout)
     return found

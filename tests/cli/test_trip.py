@@ -60,14 +60,14 @@ def test_says_what_the_worker_did(
         monkeypatch.setattr(_trip, "_PATIENCE", 1.0)
 
     with pytest.raises(errors.GraphCodecError, match=words):
-        _trip.travel(CHAT, tmp_path)
+        _trip.travel(CHAT, str(tmp_path))
 
 
 def test_sees_a_difference(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A graph that comes back changed is reported as such."""
     monkeypatch.setattr(_trip, "serve", changes)
 
-    trip = _trip.travel(CHAT, tmp_path)
+    trip = _trip.travel(CHAT, str(tmp_path))
 
     assert not trip.ok
     assert trip.back == _trip.Back(equal=False, same_graph=False, same_chat=False)
@@ -76,12 +76,12 @@ def test_sees_a_difference(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 def test_worker_reports_what_it_can_not_decode(tmp_path: Path) -> None:
     """The error of the codec travels back as text."""
     with pytest.raises(errors.GraphCodecError, match="this is no JSON document"):
-        _trip.through_worker(b"no document", tmp_path)
+        _trip.through_worker(b"no document", str(tmp_path))
 
 
 def test_worker_sends_back_what_it_got(tmp_path: Path) -> None:
     """A graph without artifacts comes back with nothing read."""
-    document, report = _trip.through_worker(encode([1]), tmp_path)
+    document, report = _trip.through_worker(encode([1]), str(tmp_path))
 
     assert document == encode([1])
     assert (report["quote"], report["opened"]) == (None, 0)
