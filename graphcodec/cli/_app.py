@@ -24,6 +24,7 @@ _COMMANDS: Final[Mapping[str, str]] = {
     "convert": "graphcodec.cli._convert:convert",
     "diff": "graphcodec.cli._diff:diff",
     "cache": "graphcodec.cli._cache:cache",
+    "run": "graphcodec.cli._run:run",
 }
 
 

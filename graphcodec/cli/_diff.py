@@ -69,9 +69,9 @@ def diff(old: str, new: str, most: int, *, as_json: bool) -> int:
     once((old, new))
     found = _found(old, new)
     if as_json:
-        click.echo(json.dumps(_facts(old, new, found)))
+        click.echo(json.dumps({"old": title(old), "new": title(new), **facts(found)}))
     else:
-        _show(found, most)
+        show(found, most)
     return 1 if found else 0
 
 
@@ -94,10 +94,13 @@ def _culprit(one: bytes, old: str, new: str) -> str:
     return new
 
 
-def _facts(old: str, new: str, found: tuple[Difference, ...]) -> dict[str, Any]:
+def facts(found: tuple[Difference, ...]) -> dict[str, Any]:
+    """Return differences as JSON has them.
+
+    Args:
+        found: The differences.
+    """
     return {
-        "old": title(old),
-        "new": title(new),
         "equal": not found,
         "counts": dict(Counter(difference.change for difference in found)),
         "differences": [attrs.asdict(difference) for difference in found],
@@ -107,7 +110,13 @@ def _facts(old: str, new: str, found: tuple[Difference, ...]) -> dict[str, Any]:
 # For people
 
 
-def _show(found: tuple[Difference, ...], most: int) -> None:
+def show(found: tuple[Difference, ...], most: int) -> None:
+    """Write differences for people.
+
+    Args:
+        found: The differences.
+        most: How many to write out.
+    """
     out = console()
     if not found:
         out.print("no differences", style="green")

@@ -40,11 +40,18 @@ from graphcodec.runs._events import UserMessage as UserMessage
 from graphcodec.runs._events import event_from_dict as event_from_dict
 from graphcodec.runs._files import EventFile as EventFile
 from graphcodec.runs._files import JsonFile as JsonFile
+from graphcodec.runs._forwarding import BytesSender as BytesSender
 from graphcodec.runs._forwarding import EventForwarder as EventForwarder
 from graphcodec.runs._forwarding import EventReceiver as EventReceiver
 from graphcodec.runs._forwarding import Forwarded as Forwarded
+from graphcodec.runs._forwarding import GraphSender as GraphSender
+from graphcodec.runs._merging import diff_runs as diff_runs
+from graphcodec.runs._merging import merge_runs as merge_runs
 from graphcodec.runs._metadata import Metadata as Metadata
 from graphcodec.runs._recorder import ConversationRecorder as ConversationRecorder
+from graphcodec.runs._report import report_html as report_html
+from graphcodec.runs._tables import TABLES as TABLES
+from graphcodec.runs._tables import to_tables as to_tables
 
 TYPES: Final = (
     *EVENTS.values(),

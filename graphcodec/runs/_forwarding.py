@@ -62,7 +62,7 @@ class BytesSender(Protocol):
 
 
 @runtime_checkable
-class Queue(Protocol):
+class GraphSender(Protocol):
     """Something like a `GraphQueue`."""
 
     def put(self, item: object, /) -> object:
@@ -87,7 +87,7 @@ class EventForwarder:
     def __init__(
         self,
         bus: EventBus,
-        to: BytesSender | Queue | Callable[[bytes], object],
+        to: BytesSender | GraphSender | Callable[[bytes], object],
         *,
         worker: str,
         codec: "Codec | None" = None,
@@ -129,7 +129,7 @@ class EventForwarder:
         to = self._to
         if isinstance(to, BytesSender):
             to.send_bytes(self._codec.encode(item))
-        elif isinstance(to, Queue):
+        elif isinstance(to, GraphSender):
             to.put(item)
         else:
             to(self._codec.encode(item))

@@ -1,0 +1,131 @@
+from __future__ import annotations
+
+import pytest
+
+from graphcodec.errors import InvalidValueError
+from graphcodec.runs import (
+    AgentResponse,
+    Event,
+    RunData,
+    SuiteStarted,
+    SuiteStopped,
+    diff_runs,
+    merge_runs,
+)
+from tests.runs.events import START, at, built, passed, said, started, whole_run
+
+
+def talk(name: str, article: str = "tea", text: str = "Here.") -> list[Event]:
+    """Return the events of an example with a tool call."""
+    response = AgentResponse(
+        example_id=name,
+        turn_number=2,
+        text=text,
+        tool_calls=[{"name": "sell", "arguments": {"article": article, "n": 1}}],
+        time=at(3),
+    )
+    first = AgentResponse(example_id=name, turn_number=1, text="Hi!", time=at(2))
+    return [
+        started(name),
+        said(1, "Hello", name),
+        first,
+        said(2, "A tea.", name),
+        response,
+        passed(name),
+    ]
+
+
+def test_runs_that_differ_in_times_are_equal() -> None:
+    """And in workers, durations, names."""
+    one = built(*talk("e1"))
+    two = built(
+        started("e1", worker="gw3", time=at(100)),
+        *[event.replace(time=at(101)) for event in talk("e1")[1:-1]],
+        passed("e1").replace(duration=9.0, time=at(102)),
+    ).replace(run_id="another")
+
+    assert diff_runs(one, two) == ()
+
+
+def test_changes_are_named_exactly() -> None:
+    """The example, the turn, the argument; the answer; and nothing else."""
+    names = [f"e{number}" for number in range(20)]
+    old = built(*(event for name in names for event in talk(name)))
+    new = built(
+        *(
+            event
+            for name in names
+            for event in talk(
+                name,
+                article="coffee" if name == "e7" else "tea",
+                text="There." if name == "e9" else "Here.",
+            )
+        )
+    )
+
+    found = diff_runs(old, new)
+
+    assert [(change.change, change.path) for change in found] == [
+        (
+            "changed",
+            "$.examples.e7.conversation.turns[1].tool_calls[0].arguments.article",
+        ),
+        ("changed", "$.examples.e9.conversation.turns[1].agent_response.content"),
+    ]
+    assert (found[0].before, found[0].after) == ("tea", "coffee")
+
+
+def test_added_and_removed_examples_are_named() -> None:
+    """By id."""
+    old, new = built(*talk("e1"), *talk("e2")), built(*talk("e2"), *talk("e3"))
+
+    assert {(change.change, change.path) for change in diff_runs(old, new)} == {
+        ("added", "$.examples.e3"),
+        ("removed", "$.examples.e1"),
+    }
+
+
+def test_shards_are_brought_together() -> None:
+    """From the first beginning to the last end."""
+    one = built(SuiteStarted(seed=7, time=at(5)), *talk("e1"), SuiteStopped(time=at(9)))
+    two = built(SuiteStarted(seed=7, time=START), *talk("e2"), SuiteStopped(time=at(8)))
+
+    merged = merge_runs([one, two])
+
+    assert list(merged.examples) == ["e1", "e2"]
+    assert (merged.run_id, merged.seed) == (one.run_id, 7)
+    assert (merged.started_at, merged.finished_at) == (START, at(9))
+    assert merged.anomalies == ()
+
+
+def test_examples_of_one_id_are_both_kept() -> None:
+    """The later one under another id, and noted."""
+    merged = merge_runs([built(*talk("e1")), built(*talk("e1", article="coffee"))])
+
+    assert [example.id for example in merged.examples.values()] == ["e1", "e1#2"]
+    assert merged.anomalies == ("e1: it is in several runs, now also as e1#2",)
+
+
+def test_what_differs_is_nobodys() -> None:
+    """Seeds, commits; and a run that never ended makes one that never ended."""
+    one = built(SuiteStarted(seed=1, git_commit="a"), *talk("e1"), SuiteStopped())
+    two = built(SuiteStarted(seed=2, git_commit="b"), *talk("e2"))
+
+    merged = merge_runs([one, two])
+
+    assert (merged.seed, merged.git_commit, merged.finished_at) == (None, None, None)
+
+
+def test_one_run_merges_to_itself() -> None:
+    """Scenarios included; none is an error."""
+    run = built(*whole_run())
+
+    assert merge_runs([run]) == run
+    with pytest.raises(InvalidValueError, match="there are no runs to merge"):
+        merge_runs([])
+
+
+def test_empty_runs_differ_in_nothing() -> None:
+    """Nor do they fail."""
+    assert diff_runs(RunData(run_id="a"), RunData(run_id="b")) == ()
+    assert merge_runs([RunData(run_id="a"), RunData(run_id="b")]).examples == {}

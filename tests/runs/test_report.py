@@ -1,0 +1,315 @@
+"""The page of a run, in a real browser."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from graphcodec.runs import (
+    AgentResponse,
+    Event,
+    ExampleAborted,
+    ExampleFailed,
+    RunData,
+    SuiteStarted,
+    SuiteStopped,
+    report_html,
+)
+from tests import browser
+from tests.runs.events import START, answered, at, built, passed, said, started, topic
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+EVIL = '</script><img src=x onerror="window.hit=1"><script>window.hit=1</script>'
+
+
+def many(count: int) -> RunData:
+    """Return a run of many examples, of all kinds."""
+    events: list[Event] = [
+        SuiteStarted(seed=7, git_commit="0123456789abcdef", time=START)
+    ]
+    for number in range(count):
+        name = f"tests/test_shop.py::test_{number}"
+        scenario = {"name": "buy", "goal": "buy tea"} if number % 5 == 0 else None
+        events += [
+            started(name, description=f"sells tea {number}", scenario=scenario),
+            topic(0, "greeting", name),
+            said(1, f"A tea, please. I am number {number}.", name),
+            AgentResponse(
+                example_id=name,
+                turn_number=1,
+                text="Here you are.",
+                tool_calls=[
+                    {
+                        "name": "sell",
+                        "arguments": {"article": f"tea-{number}"},
+                        "result": "a long result " * 50,
+                        "timestamp": at(2.5),
+                    }
+                ],
+                metadata={
+                    "tracing": {
+                        "model": "m-1",
+                        "latency_ms": 640,
+                        "tokens": {"input": 12, "output": 5},
+                    }
+                },
+                time=at(3),
+            ),
+            said(2, "Thanks.", name),
+            answered(2, "You are welcome.", name),
+        ]
+        if number % 4 == 1:
+            lines = [f"shop.py:{line}: in sell" for line in range(1, 15)]
+            events.append(
+                ExampleFailed(
+                    example_id=name,
+                    message="no tea",
+                    backtrace=lines,
+                    duration=0.25,
+                    time=at(4),
+                )
+            )
+        elif number % 4 == 2:
+            events.append(ExampleAborted(example_id=name, message="killed", time=at(4)))
+        else:
+            events.append(passed(name))
+    return built(*events, SuiteStopped(time=at(9)))
+
+
+@pytest.fixture(scope="module")
+def chromium(request: pytest.FixtureRequest) -> Iterator[Any]:
+    """A browser for all tests of the page."""
+    with browser.opened(request.config.cache.mkdir("chromium")) as found:
+        yield found
+
+
+@pytest.fixture
+def page(
+    chromium: Any, tmp_path: Path, request: pytest.FixtureRequest
+) -> Iterator[Any]:
+    """The page of a run of forty examples; whatever it complains of fails the test."""
+    run = getattr(request, "param", None) or many(40)
+    path = tmp_path / "report.html"
+    path.write_text(report_html(run, title="Shop"))
+    context = chromium.new_context(viewport={"width": 1280, "height": 900})
+    page = context.new_page()
+    page.asked = []
+    complaints: list[str] = []
+
+    def asked(request: Any) -> None:
+        page.asked.append(request.url)
+
+    def complained(what: Any) -> None:
+        complaints.append(str(what))
+
+    page.on("request", asked)
+    page.on("pageerror", complained)
+    page.on("console", complained)
+    page.goto(path.as_uri())
+    yield page
+    context.close()
+    assert complaints == []
+
+
+def hostile() -> RunData:
+    """Return a run in which everything is an attack."""
+    response = AgentResponse(
+        example_id="e1",
+        turn_number=1,
+        text=EVIL,
+        tool_calls=[{"name": EVIL, "arguments": {EVIL: EVIL}, "result": EVIL}],
+        metadata={"tracing": {"model": EVIL}, EVIL: EVIL},
+        time=at(3),
+    )
+    failure = ExampleFailed(
+        example_id="e1",
+        message=EVIL,
+        backtrace=[EVIL],
+        exception_class=EVIL,
+        time=at(4),
+    )
+    begin = started(description=EVIL, location=f"{EVIL}:1", scenario={"goal": EVIL})
+    return built(begin, topic(0, EVIL), said(1, EVIL), response, failure)
+
+
+def test_page_says_how_the_run_went(page: Any) -> None:
+    """Counts, figures, title."""
+    assert page.title() == "Shop"
+    assert page.text_content(".tile.failed").startswith("10")
+    assert page.text_content(".tile.aborted").startswith("10")
+    assert page.text_content(".tile.passed").startswith("20")
+    facts = page.text_content("#facts")
+    for fact in ("40 examples", "80 turns", "40 tool calls", "680 tokens", "seed 7"):
+        assert fact in facts
+    assert page.text_content("#count") == "40 examples"
+
+
+def test_first_failure_is_open(page: Any) -> None:
+    """With its message, and where it came from behind a click."""
+    assert page.text_content("article h2") == "sells tea 1"
+    assert "AssertionError: no tea" in page.text_content(".note")
+    page.click("text=where it came from")
+    assert "shop.py:14: in sell" in page.text_content(".note pre")
+
+
+def test_conversation_is_shown_as_it_was_said(page: Any) -> None:
+    """Both sides in order, with topic, model, latency and tokens."""
+    said = page.locator(".said p").all_text_contents()
+
+    assert said == [
+        "A tea, please. I am number 1.",
+        "Here you are.",
+        "Thanks.",
+        "You are welcome.",
+    ]
+    assert page.text_content(".topic") == "greeting"
+    who = page.locator(".said.agent .who").first.text_content()
+    for fact in ("m-1", "640 ms", "12 + 5 tokens"):
+        assert fact in who
+
+
+def test_tool_calls_unfold(page: Any) -> None:
+    """Arguments in short, results when somebody looks."""
+    assert 'tea-1"' in page.text_content("details.call summary")
+    assert page.locator("details.call pre").count() == 0
+    page.click("details.call summary")
+    page.wait_for_selector("details.call pre")
+    assert "a long result" in page.locator("details.call pre").nth(1).text_content()
+
+
+def test_timeline_has_a_bar_for_each_step(page: Any) -> None:
+    """Two messages, a call, two answers."""
+    labels = page.locator(".time .label").all_text_contents()
+
+    assert labels == ["turn 1", "sell", "answer", "turn 2", "answer"]
+
+
+def test_search_finds_messages_and_arguments(page: Any) -> None:
+    """All words must be there, in any order."""
+    page.fill("#words", "number please 17")
+    assert page.text_content("#count") == "1 of 40 examples"
+    page.fill("#words", "tea-23")
+    assert page.text_content("#count") == "1 of 40 examples"
+    page.fill("#words", "coffee")
+    assert page.text_content("#count") == "0 of 40 examples"
+
+
+def test_statuses_filter(page: Any) -> None:
+    """One or several; again for none."""
+    page.click(".tile.failed")
+    assert page.text_content("#count") == "10 of 40 examples"
+    page.click(".tile.aborted")
+    assert page.text_content("#count") == "20 of 40 examples"
+    assert page.get_attribute(".tile.failed", "aria-pressed") == "true"
+    page.click(".tile.failed")
+    page.click(".tile.aborted")
+    assert page.text_content("#count") == "40 examples"
+
+
+def test_keys_lead_around(page: Any) -> None:
+    """Next, previous, failures, search, help."""
+    page.keyboard.press("j")
+    page.wait_for_selector("h2:text-is('sells tea 2')")
+    page.keyboard.press("k")
+    page.keyboard.press("k")
+    page.wait_for_selector("h2:text-is('sells tea 0')")
+    page.keyboard.press("f")
+    assert page.text_content("#count") == "10 of 40 examples"
+    page.keyboard.press("/")
+    page.keyboard.type("tea 25")
+    assert page.text_content("#count") == "1 of 40 examples"
+    page.keyboard.press("Escape")
+    page.keyboard.press("?")
+    assert page.is_visible("#help")
+    page.keyboard.press("Escape")
+    assert not page.is_visible("#help")
+
+
+def test_an_example_has_an_address(page: Any) -> None:
+    """A link leads to it."""
+    page.click(".list a >> nth=7")
+    assert page.url.endswith("#tests%2Ftest_shop.py%3A%3Atest_7")
+    page.reload()
+    assert page.text_content("article h2") == "sells tea 7"
+
+
+def test_scenario_is_shown(page: Any) -> None:
+    """Where there is one."""
+    page.click(".list a >> nth=5")
+    page.wait_for_selector("h2:text-is('sells tea 5')")
+    assert "buy tea" in page.text_content("dl.grid")
+
+
+def test_light_and_dark(page: Any) -> None:
+    """As the system says, or as the reader does."""
+    ground = "getComputedStyle(document.body).backgroundColor"
+    page.emulate_media(color_scheme="light")
+    light = page.evaluate(ground)
+    page.emulate_media(color_scheme="dark")
+    dark = page.evaluate(ground)
+    page.keyboard.press("t")
+
+    assert light != dark
+    assert page.evaluate(ground) == light
+
+
+def test_phone_shows_one_thing_at_a_time(page: Any) -> None:
+    """The list, then an example, then the list; nothing is wider than the screen."""
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(page.url.partition("#")[0])
+    assert page.is_visible("nav")
+    assert not page.is_visible("article")
+    page.click(".list a >> nth=3")
+    page.wait_for_selector("article h2", state="visible")
+    assert not page.is_visible("nav")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    page.click(".back")
+    page.wait_for_selector("nav", state="visible")
+
+
+@pytest.mark.parametrize("page", [hostile()], indirect=True, ids=["hostile"])
+def test_attacks_are_text(page: Any) -> None:
+    """Wherever they stand: nothing runs, nothing is loaded."""
+    page.keyboard.press("o")
+    page.click(".more summary")
+    page.wait_for_selector("details.call pre")
+
+    assert page.evaluate("window.hit") is None
+    assert page.locator("img").count() == 0
+    assert page.locator(".said p").first.text_content() == EVIL
+    assert page.text_content("h2") == EVIL
+    assert len(page.asked) == 1
+
+
+def test_nothing_is_loaded(page: Any) -> None:
+    """But the page itself."""
+    page.click(".list a >> nth=3")
+
+    assert len(page.asked) == 1
+
+
+@pytest.mark.parametrize(
+    "page", [RunData(run_id="r"), many(1000)], indirect=True, ids=["none", "many"]
+)
+def test_runs_of_any_size_open(page: Any) -> None:
+    """Without examples, and with a thousand."""
+    count = page.locator(".list li").count()
+
+    assert count in {0, 1000}
+    assert page.text_content("#count") == f"{count} examples"
+    page.fill("#words", "tea 77")
+    assert count == 0 or page.text_content("#count").startswith("19 of")
+
+
+def test_page_is_one_file() -> None:
+    """No address in it but those of namespaces; the title can't break out."""
+    html = report_html(many(2), title="<b>&")
+
+    assert not re.search(r"(src|href)=[\"']?(https?:)?//", html)
+    assert "<title>&lt;b&gt;&amp;</title>" in html
+    assert report_html(many(2), title="x") == report_html(many(2), title="x")
