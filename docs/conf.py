@@ -47,7 +47,7 @@ nitpick_ignore_regex = [
     (r"py:.*", r"(graphcodec\.(\w+\.)*)?[A-Z]"),
     (
         r"py:.*",
-        r"(.*\.)?(CodecConverter|GivenCodec|JSON|MediaParts|OnError|Options|Primitive)",
+        r"(.*\.)?(CodecConverter|Difference|GivenCodec|JSON|MediaParts|OnError|Options|Primitive)",
     ),
     (r"py:.*", r"(.*\.)?(Progress|Scalar|Stores?)"),
     # Parameters that begin with an underscore are for tests.
@@ -61,6 +61,7 @@ _HOMES = (
     "graphcodec.log",
     "graphcodec.primitives",
     "graphcodec.queues",
+    "graphcodec.runs",
     "graphcodec_resolvers",
 )
 

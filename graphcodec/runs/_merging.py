@@ -1,12 +1,16 @@
 """Runs compared and brought together."""
 
-from collections.abc import Iterable
-from typing import Any, Final, cast
+from __future__ import annotations
 
-from graphcodec._differing import Difference, differences
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Final, cast
+
 from graphcodec.errors import InvalidValueError
 from graphcodec.runs._data import RunData
 from graphcodec.runs._forms import plain_codec
+
+if TYPE_CHECKING:
+    from graphcodec._differing import Difference
 
 __all__ = ["diff_runs", "merge_runs"]
 
@@ -37,9 +41,17 @@ def diff_runs(old: RunData, new: RunData) -> tuple[Difference, ...]:
         old: A run.
         new: A later one.
 
+    Returns:
+        What was ``added``, ``removed``, ``changed`` or ``moved`` (``change``), where
+        (``path``, ``old_path``), and what stood and stands there (``before``,
+        ``after``).
+
     Raises:
         UnencodableValueError: If a value in one has no wire form.
     """
+    # Comparing needs the codec, publishing does not.
+    from graphcodec._differing import differences  # noqa: PLC0415
+
     return differences(_comparable(old), _comparable(new))
 
 
