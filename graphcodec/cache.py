@@ -17,6 +17,7 @@ from attrs import define
 from graphcodec._cache._differing import Change
 from graphcodec._cache._plans import Call, Plans
 from graphcodec._cache._results import Freed, Saved, Session
+from graphcodec.codec import Codec
 from graphcodec.errors import (
     GraphCodecError,
     InvalidValueError,
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
 
     from graphcodec._cache._plans import Plan, Words
-    from graphcodec.codec import Codec
 
 __all__ = [
     "AsyncTurnCache",
