@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
 FEW: Final = hypothesis.settings(
-    max_examples=20_000,
+    max_examples=3_000,
     deadline=None,
     database=None,
     derandomize=True,

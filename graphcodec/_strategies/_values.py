@@ -226,7 +226,13 @@ def containers(inner: SearchStrategy[Value]) -> SearchStrategy[Value]:
 def _lookalikes(inner: SearchStrategy[Value]) -> SearchStrategy[Value]:
     """Return a strategy for dicts that look like something on the wire."""
     payloads = st.one_of(inner, st.sampled_from(_TAGS), st.integers(0, 3))
-    return st.dictionaries(st.sampled_from(_MARKERS), payloads, min_size=1, max_size=3)
+    return st.one_of(
+        st.dictionaries(st.sampled_from(_MARKERS), payloads, min_size=1, max_size=3),
+        # As somebody would place it who wants an object made of it.
+        st.fixed_dictionaries(
+            {"$type": st.sampled_from(_TAGS)}, optional={"id": texts(), "n": payloads}
+        ),
+    )
 
 
 def _bounded(items: list[Value], room: int) -> deque[Value]:
