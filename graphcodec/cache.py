@@ -113,7 +113,7 @@ class _Face:
         self._check(redis)
         self._plans = Plans(codec, namespace, ttl)
         self._unknown: type[Exception] = _exceptions().NoScriptError
-        self.counters = Counters()
+        self.counters: Counters = Counters()
 
     def _check(self, redis: Any) -> None:
         execute = getattr(redis, "execute_command", None)

@@ -226,13 +226,14 @@ def containers(inner: SearchStrategy[Value]) -> SearchStrategy[Value]:
 def _lookalikes(inner: SearchStrategy[Value]) -> SearchStrategy[Value]:
     """Return a strategy for dicts that look like something on the wire."""
     payloads = st.one_of(inner, st.sampled_from(_TAGS), st.integers(0, 3))
-    return st.one_of(
-        st.dictionaries(st.sampled_from(_MARKERS), payloads, min_size=1, max_size=3),
-        # As somebody would place it who wants an object made of it.
-        st.fixed_dictionaries(
-            {"$type": st.sampled_from(_TAGS)}, optional={"id": texts(), "n": payloads}
-        ),
-    )
+    some = st.dictionaries(st.sampled_from(_MARKERS), payloads, min_size=1, max_size=3)
+    # As somebody would place it who wants an object made of it.
+    types = st.sampled_from(_TAGS)
+    return st.one_of(some, st.builds(_typed, types, some), st.builds(_typed, types))
+
+
+def _typed(tag: str, more: dict[str, Value] | None = None) -> dict[str, Value]:
+    return {**(more or {}), "$type": tag}
 
 
 def _bounded(items: list[Value], room: int) -> deque[Value]:
