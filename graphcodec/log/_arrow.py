@@ -30,6 +30,7 @@ __all__ = [
     "sum_output_tokens",
     "to_record_batch",
     "to_table",
+    "turn_tokens",
 ]
 
 T = TypeVar("T")
@@ -194,7 +195,7 @@ def sum_input_tokens(rows: Any) -> int:
     Raises:
         ArrowError: If a batch lacks a column.
     """
-    return sum(turn[0] for turn in _turns(rows))
+    return sum(turn[0] for turn in turn_tokens(rows))
 
 
 def sum_output_tokens(rows: Any) -> int:
@@ -206,7 +207,7 @@ def sum_output_tokens(rows: Any) -> int:
     Raises:
         ArrowError: If a batch lacks a column.
     """
-    return sum(turn[1] for turn in _turns(rows))
+    return sum(turn[1] for turn in turn_tokens(rows))
 
 
 _USAGE: Final = (
@@ -219,7 +220,7 @@ _USAGE: Final = (
 )
 
 
-def _turns(rows: Any) -> Iterator[tuple[int, int]]:
+def turn_tokens(rows: Any) -> Iterator[tuple[int, int]]:
     """Yield the tokens of each turn."""
     last: dict[object, tuple[object, ...] | None] = {}
     for session, role, *usage in _usages(rows):
