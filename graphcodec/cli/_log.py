@@ -57,11 +57,12 @@ _BATCH: Final = 1000
 def log() -> None:
     """Look at the logs of sessions, move them and verify them.
 
-    LOG is a SQLite file, or an address as postgresql://host/database.
+    LOG is a SQLite file, or an address as postgresql://host/database. A password is
+    better in PGPASSWORD or ~/.pgpass, since others see command lines.
     """
 
 
-_log = click.argument("address", metavar="LOG", envvar="GRAPHCODEC_LOG")
+_log = click.argument("address", metavar="LOG")
 _session = click.argument("session")
 _json = click.option("--json", "as_json", is_flag=True, help="Write JSON for a script.")
 
