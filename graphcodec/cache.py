@@ -17,6 +17,7 @@ from attrs import define
 from graphcodec._cache._differing import Change
 from graphcodec._cache._plans import Call, Plans
 from graphcodec._cache._results import Freed, Saved, Session
+from graphcodec._extras import from_extra
 from graphcodec.codec import Codec
 from graphcodec.errors import (
     GraphCodecError,
@@ -459,11 +460,8 @@ class AsyncTurnCache(_Face):
 
 
 def _exceptions() -> Any:
-    try:
+    with from_extra("redis", "graphcodec.cache needs redis"):
         return import_module("redis.exceptions")
-    except ModuleNotFoundError as exc:
-        msg = "graphcodec.cache needs redis: pip install 'graphcodec[redis]'"
-        raise ModuleNotFoundError(msg, name=exc.name) from exc
 
 
 def _text(key: bytes | str) -> str:

@@ -13,6 +13,7 @@ from typing import Any, Final, TypeVar, cast
 
 import attrs
 
+from graphcodec._extras import from_extra
 from graphcodec.errors import ArrowError
 from graphcodec.log._json import from_json
 from graphcodec.log._reading import Entry
@@ -63,11 +64,8 @@ def arrow(module: str = "pyarrow") -> Any:
     Raises:
         ModuleNotFoundError: If it is not installed.
     """
-    try:
+    with from_extra("arrow", "Arrow tables need pyarrow"):
         return import_module(module)
-    except ModuleNotFoundError as exc:
-        msg = "Arrow tables need pyarrow: pip install 'graphcodec[arrow]'"
-        raise ModuleNotFoundError(msg, name=exc.name) from exc
 
 
 def schema() -> Any:

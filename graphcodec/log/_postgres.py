@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import Any, Final, Self, cast
 
+from graphcodec._extras import from_extra
 from graphcodec._process import PerProcess
 from graphcodec.errors import InvalidValueError, StorageError
 from graphcodec.log._documents import Document
@@ -235,8 +236,5 @@ def _document(row: tuple[Any, ...]) -> Document:
 
 
 def _psycopg() -> Any:
-    try:
+    with from_extra("postgres", "PostgreSQL needs psycopg"):
         return import_module("psycopg")
-    except ModuleNotFoundError as exc:
-        msg = "PostgreSQL needs psycopg: pip install 'graphcodec[postgres]'"
-        raise ModuleNotFoundError(msg, name=exc.name) from exc

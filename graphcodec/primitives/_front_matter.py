@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from graphcodec._extras import from_extra
 from graphcodec.errors import GraphCodecError, LimitExceededError, UndecodableValueError
 
 if TYPE_CHECKING:
@@ -73,11 +74,8 @@ def _loaded(text: str) -> object:
 
 
 def _loader() -> Any:
-    try:
+    with from_extra("artifacts", "reading front matter needs pyyaml"):
         import yaml  # noqa: PLC0415 - optional
-    except ModuleNotFoundError as exc:
-        msg = "reading front matter needs pyyaml: pip install 'graphcodec[artifacts]'"
-        raise ModuleNotFoundError(msg, name=exc.name) from exc
 
     class Loader(yaml.SafeLoader):
         depth = 0

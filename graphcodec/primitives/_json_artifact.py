@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, cast
 
 from attrs import field, frozen
 
+from graphcodec._extras import from_extra
 from graphcodec.errors import LimitExceededError
 from graphcodec.primitives._artifact import SpooledArtifact
 from graphcodec.primitives._checks import checked
@@ -372,11 +373,8 @@ def _query(path: str, timeout: float | None, max_matches: int | None = None) -> 
     check_timeout(timeout)
     if max_matches is not None and max_matches < 0:
         raise refused("max_matches can't be negative", max_matches)
-    try:
+    with from_extra("artifacts", "JSONPath needs python-jsonpath"):
         from graphcodec.primitives._json_paths import (  # noqa: PLC0415 - optional
             Query,
         )
-    except ModuleNotFoundError as exc:
-        msg = "JSONPath needs python-jsonpath: pip install 'graphcodec[artifacts]'"
-        raise ModuleNotFoundError(msg, name=exc.name) from exc
     return Query(path, timeout)

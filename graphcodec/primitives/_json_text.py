@@ -13,6 +13,7 @@ import re
 from contextlib import closing
 from typing import TYPE_CHECKING, Final, Literal
 
+from graphcodec._extras import from_extra
 from graphcodec.errors import LimitExceededError, UndecodableValueError
 from graphcodec.readers._lines import line_blocks
 
@@ -233,11 +234,8 @@ def _parsed_json5(data: bytes) -> object:
             limit="max_json5_bytes",
             value=LARGEST_JSON5,
         )
-    try:
+    with from_extra("artifacts", "reading JSON5 needs json5"):
         import json5  # noqa: PLC0415 - optional
-    except ModuleNotFoundError as exc:
-        msg = "reading JSON5 needs json5: pip install 'graphcodec[artifacts]'"
-        raise ModuleNotFoundError(msg, name=exc.name) from exc
     try:
         return json5.loads(data.decode())
     except RecursionError:

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from attrs import frozen
 
+from graphcodec._extras import from_extra
 from graphcodec.errors import LimitExceededError
 from graphcodec.primitives._artifact import SpooledArtifact
 from graphcodec.primitives._checks import checked
@@ -195,13 +196,10 @@ class SpooledMarkdownArtifact(SpooledArtifact):
         return await in_thread(self.md_ast, start_line, end_line)
 
     def _document(self) -> "MarkdownDocument":
-        try:
+        with from_extra("artifacts", "Markdown needs markdown-it-py"):
             from graphcodec.primitives._markdown import (  # noqa: PLC0415 - optional
                 MarkdownDocument,
             )
-        except ModuleNotFoundError as exc:
-            msg = "Markdown needs markdown-it-py: pip install 'graphcodec[artifacts]'"
-            raise ModuleNotFoundError(msg, name=exc.name) from exc
         return MarkdownDocument(self._text(), timeout=self.markdown_timeout)
 
     def _text(self) -> str:

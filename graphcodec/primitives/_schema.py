@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from attrs import define, field, fields, frozen
 
+from graphcodec._extras import from_extra
 from graphcodec._paths import excerpt, format_path
 from graphcodec.errors import InvalidValueError, LimitExceededError
 from graphcodec.primitives._containers import is_dict, unfolded
@@ -180,12 +181,9 @@ def _translated(exc: Exception) -> Exception:
 
 def _library() -> tuple[Any, Any]:
     """Return the validators of `jsonschema`, and a registry that fetches nothing."""
-    try:
+    with from_extra("tools", "checking arguments needs jsonschema"):
         from jsonschema import validators  # noqa: PLC0415 - optional, and slow to load
         from referencing.jsonschema import EMPTY_REGISTRY  # noqa: PLC0415
-    except ModuleNotFoundError as exc:
-        msg = "checking arguments needs jsonschema: pip install 'graphcodec[tools]'"
-        raise ModuleNotFoundError(msg, name=exc.name) from exc
     return validators, EMPTY_REGISTRY
 
 

@@ -8,6 +8,7 @@ from typing import ClassVar, Final, cast
 
 from attrs import field, frozen
 
+from graphcodec._extras import from_extra
 from graphcodec.errors import InvalidValueError
 from graphcodec.primitives._base import Primitive
 from graphcodec.primitives._checks import ALLOW_EMPTY, checked, excerpt
@@ -94,11 +95,8 @@ class Tokenizable(Primitive):
 
 
 def _tiktoken_count(encoding: str, text: str) -> int:
-    try:
+    with from_extra("tokens", "counting needs tiktoken"):
         tiktoken = importlib.import_module("tiktoken")
-    except ModuleNotFoundError as exc:
-        msg = "counting needs tiktoken: pip install 'graphcodec[tokens]'"
-        raise ModuleNotFoundError(msg, name=exc.name) from exc
     # In a conversation, the text of a special token is text like any other.
     ids = tiktoken.get_encoding(encoding).encode_ordinary(text)
     return len(cast("list[int]", ids))

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from importlib import import_module
 from typing import Any, Final
 
+from graphcodec._extras import from_extra
 from graphcodec.runs._data import ExampleData, MessageData, RunData, TurnData
 
 __all__ = ["TABLES", "to_tables"]
@@ -130,11 +131,8 @@ def to_tables(*runs: RunData) -> dict[str, Any]:
 
 
 def _arrow() -> Any:
-    try:
+    with from_extra("arrow", "tables need pyarrow"):
         return import_module("pyarrow")
-    except ModuleNotFoundError as exc:
-        msg = "tables need pyarrow: pip install 'graphcodec[arrow]'"
-        raise ModuleNotFoundError(msg, name=exc.name) from exc
 
 
 def _schema(arrow: Any, fields: Mapping[str, str]) -> Any:
