@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Self, cast, get_args
 
 from graphcodec import primitives
+from graphcodec._persist import persist
 from graphcodec.codec import Codec
 from graphcodec.errors import InvalidValueError, JsonError, StorageError
 from graphcodec.log._conversion import Item, from_primitives
@@ -19,6 +20,7 @@ from graphcodec.log._records import SessionRecord, id_of
 from graphcodec.log._rows import kind_of, moment_of, titles_of
 from graphcodec.log._writer import Waiting, Writer
 from graphcodec.primitives._checks import excerpt
+from graphcodec.readers import ByteStore
 from graphcodec.readers._threads import in_thread
 
 __all__ = ["Appendable", "SessionLog", "document_of"]
@@ -73,6 +75,8 @@ class SessionLog:
         flush_interval: Flush after so many seconds at the latest; None for no limit.
         journal: Write each record before `append` returns, so that a killed process
             loses nothing. Threads that append at once share a write.
+        media: Where large media and artifacts of primitives are put, so that records
+            hold handles in their place; see `graphcodec.persist`.
 
     Raises:
         InvalidValueError: If an option can't be used.
@@ -87,11 +91,13 @@ class SessionLog:
         flush_at: int = 50,
         flush_interval: float | None = None,
         journal: bool = False,
+        media: ByteStore | None = None,
     ) -> None:
         _check_options(session_id, flush_at, flush_interval)
         self._store = store
         self._key = str(session_id)
         self._codec = codec
+        self._media = media
         self._writer = Writer(
             store,
             self._key,
@@ -144,7 +150,10 @@ class SessionLog:
         if isinstance(record, _RECORDS):
             return [cast("SessionRecord", record)]
         if isinstance(record, _PRIMITIVES):
-            return from_primitives([cast("Item", record)], codec=self._codec)
+            item = cast("Item", record)
+            if self._media is not None:
+                item = persist(item, self._media)
+            return from_primitives([item], codec=self._codec)
         msg = f"a log takes session records and primitives, not {excerpt(record)}"
         hint = "for a whole conversation: for record in from_primitives(it): ..."
         raise InvalidValueError(msg, hint=hint)

@@ -26,6 +26,7 @@ from graphcodec.log import (
     SessionLog,
     SqliteDocumentStore,
 )
+from graphcodec_resolvers import FsspecResolver, FsspecStore
 from tests.log.faults import FailingStore, always, holding, never
 from tests.log.records import (
     one_of_each,
@@ -336,6 +337,28 @@ def test_pending_call_is_completed(store: MemoryDocumentStore) -> None:
     session.append(done)
 
     assert log.to_primitives(session.all()).items == (done,)
+
+
+def test_media_are_handles(store: MemoryDocumentStore, tmp_path: Path) -> None:
+    """With a store for media, large bytes are not in the record, and can be opened."""
+    shelf = FsspecStore(str(tmp_path), alias="media")
+    codec = g.Codec(resolvers=[FsspecResolver({"media": shelf})])
+    image = g.Media.user_attachment(
+        kind="image",
+        mime_type="image/png",
+        filename="a.png",
+        reader=g.BytesReader(b"pixel" * 100_000),
+    )
+    message = g.Message(
+        id="m", role="user", attachments=[image], created_at=NOW, updated_at=NOW
+    )
+    session = SessionLog(store, SESSION, codec=codec, media=shelf)
+    session.append(message)
+    (again,) = log.to_primitives(session.all(), codec=codec).items
+
+    assert len(next(store.scan(SESSION)).content) < 2000
+    assert isinstance(again, g.Message)
+    assert again.attachments[0].read() == b"pixel" * 100_000
 
 
 def test_other_things_are_refused(store: MemoryDocumentStore) -> None:
