@@ -13,6 +13,8 @@ from graphcodec.primitives._artifact import SpooledArtifact
 from graphcodec.primitives._checks import checked
 from graphcodec.primitives._json_text import (
     JsonFormat,
+    Sized,
+    cost_of,
     count_records,
     parsed_document,
     parsed_line,
@@ -85,7 +87,9 @@ class SpooledJsonArtifact(SpooledArtifact):
         """
         if self._holds_lines():
             return "jsonl"
-        return self._known() or self._document()[0]
+        if self._known() is None:
+            self._document()
+        return cast("JsonFormat", self._known())
 
     def json_keys(self) -> list[str] | None:
         """Return the keys of the records that are objects, each once, in order.
@@ -100,7 +104,7 @@ class SpooledJsonArtifact(SpooledArtifact):
         keys: dict[str, None] | None = None
         held = 0
         with closing(self._sized()) as sized:
-            for record, _ in sized:
+            for record, _, _ in sized:
                 if isinstance(record, dict):
                     known = keys = {} if keys is None else keys
                     own = cast("dict[str, object]", record)
@@ -122,7 +126,7 @@ class SpooledJsonArtifact(SpooledArtifact):
         """
         if self._holds_lines():
             return count_records(self._index(), self.max_json_bytes)
-        return len(_entries(self._document()[1]))
+        return len(_entries(self._document().value))
 
     def json_get(
         self,
@@ -136,8 +140,8 @@ class SpooledJsonArtifact(SpooledArtifact):
         Args:
             path: A JSONPath, such as ``$.user.name``, ``$..id`` or ``$[0]``, in which
                 ``$`` is the document, or each line in turn.
-            timeout: How many seconds of computing matching may take for each 256 KiB
-                of text, begun ones counted; None for no limit.
+            timeout: How many seconds of computing matching may take for each 150,000
+                values, begun ones counted; None for no limit.
             max_matches: How many matches to return at most; None for all.
 
         Raises:
@@ -181,8 +185,8 @@ class SpooledJsonArtifact(SpooledArtifact):
 
         Args:
             path: A JSONPath.
-            timeout: How many seconds of computing matching may take for each 256 KiB
-                of text, begun ones counted; None for no limit.
+            timeout: How many seconds of computing matching may take for each 150,000
+                values, begun ones counted; None for no limit.
             max_matches: How many records to return at most; None for all.
 
         Raises:
@@ -221,10 +225,10 @@ class SpooledJsonArtifact(SpooledArtifact):
         start = max(0, start)
         end = end if end is None else max(start, end)
         if not self._holds_lines():
-            return _entries(self._document()[1])[start:end]
+            return _entries(self._document().value)[start:end]
         with closing(record_lines(self._index(), self.max_json_bytes)) as lines:
             return self._held(
-                (parsed_line(number, line), len(line))
+                Sized(parsed_line(number, line), len(line), 0)
                 for number, line in islice(lines, start, end)
             )
 
@@ -298,51 +302,50 @@ class SpooledJsonArtifact(SpooledArtifact):
             return True
         return known == "jsonl"
 
-    def _document(self) -> tuple[JsonFormat, object, int]:
-        """Return the format, the value and the size of a text that is no lines."""
+    def _document(self) -> Sized:
+        """Return the value and the size of a text that is no lines."""
         data = whole(self._index(), self.max_json_bytes)
         found, root = parsed_document(data, self._known())
         self._infer(found)
-        return found, root, len(data)
+        return Sized(root, len(data), cost_of(data))
 
-    def _roots(self) -> Generator[tuple[object, int]]:
-        """Yield what ``$`` stands for in turn, and its size."""
+    def _roots(self) -> Generator[Sized]:
+        """Yield what ``$`` stands for in turn."""
         if self._holds_lines():
             yield from sized_lines(self._index(), self.max_json_bytes)
         else:
-            _, root, size = self._document()
-            yield root, size
+            yield self._document()
 
-    def _sized(self) -> Generator[tuple[object, int]]:
-        """Yield the records and their sizes, which are a mean for those of an array."""
+    def _sized(self) -> Generator[Sized]:
+        """Yield the records; to those of an array, an even part of it is given."""
         if self._holds_lines():
             yield from sized_lines(self._index(), self.max_json_bytes)
             return
-        _, root, size = self._document()
+        root, size, cost = self._document()
         entries = _entries(root)
         for entry in entries:
-            yield entry, size // len(entries)
+            yield Sized(entry, size // len(entries), cost / len(entries))
 
-    def _chosen(self, query: "Query") -> Generator[tuple[object, int]]:
+    def _chosen(self, query: "Query") -> Generator[Sized]:
         with closing(self._sized()) as sized:
-            for record, size in sized:
-                if query.chooses(record, size):
-                    yield record, size
+            for record in sized:
+                if query.chooses(record.value, record.cost):
+                    yield record
 
     def _found(self, query: "Query") -> Generator[object]:
         held = 0
         with closing(self._roots()) as roots:
-            for root, size in roots:
-                if values := query.values(root, size):
+            for root, size, cost in roots:
+                if values := query.values(root, cost):
                     held += size
                     self._check_held(held)
                     yield from values
 
-    def _held(self, sized: Iterable[tuple[object, int]]) -> list[object]:
+    def _held(self, sized: Iterable[Sized]) -> list[object]:
         """Return the values while their sizes stay within the limit."""
         held = 0
         values: list[object] = []
-        for value, size in sized:
+        for value, size, _ in sized:
             held += size
             self._check_held(held)
             values.append(value)
@@ -363,10 +366,10 @@ def _entries(root: object) -> list[object]:
     return cast("list[object]", root) if isinstance(root, list) else [root]
 
 
-def _values(sized: Generator[tuple[object, int]]) -> Generator[object]:
+def _values(sized: Generator[Sized]) -> Generator[object]:
     with closing(sized):
-        for value, _ in sized:
-            yield value
+        for record in sized:
+            yield record.value
 
 
 def _query(path: str, timeout: float | None, max_matches: int | None = None) -> "Query":

@@ -3,8 +3,8 @@
 `python-jsonpath` reads RFC 9535 and evaluates nothing but that: in its strict mode
 there are five functions, of which two take regular expressions. What it lacks are
 bounds. ``$[*,*][*,*]`` visits each value as often as there are ways to it, and the two
-functions backtrack as long as they like. So here, each step of a query looks at the
-clock, and both functions run on an engine that can be stopped.
+functions backtrack as long as they like. So here, a query looks at the clock on its
+way, and both functions run on an engine that can be stopped.
 
 This module needs the package; who imports it says so if it is missing.
 """
@@ -43,11 +43,14 @@ __all__ = ["Query"]
 LONGEST_PATH: Final = 1000
 """How many characters a path may have."""
 
-PER_BYTES: Final = 1 << 18
-"""For how many bytes of text the time is, begun ones counted."""
+PER_COST: Final = 150_000
+"""For how much text the time is, as `Sized.cost` has it, begun ones counted."""
 
-PER_VALUE: Final = 32
-"""How many bytes more each value counts for: the shortest lines take time too."""
+PER_ROOT: Final = 2
+"""What each value that is asked costs on top: the smallest one takes time too."""
+
+_STEPS: Final = 64
+"""How many values are visited between two looks at the clock, which take time too."""
 
 _FOR_EVER: Final = 1e6
 
@@ -57,7 +60,7 @@ class Query:
 
     Args:
         path: The path, from ``$`` on.
-        timeout: How many seconds of computing it may take for each 256 KiB of text;
+        timeout: How many seconds of computing it may take for each 150,000 values;
             None for no limit.
 
     Raises:
@@ -74,19 +77,19 @@ class Query:
         self._path = _compiled(path, self._clock)
         self._begins_with_filter = _begins_with_filter(self._path)
 
-    def values(self, root: object, size: int) -> list[object]:
+    def values(self, root: object, cost: float) -> list[object]:
         """Return what the path finds in *root*.
 
         Args:
             root: The value that ``$`` stands for.
-            size: How many bytes of text it was made from.
+            cost: What to expect of it, as `Sized.cost` has it.
 
         Raises:
             LimitExceededError: If that takes too long or *root* nests too deep.
         """
-        return self._found(root, root, size, None)
+        return self._found(root, root, cost, None)
 
-    def chooses(self, record: object, size: int) -> bool:
+    def chooses(self, record: object, cost: float) -> bool:
         """Say whether the path finds anything in *record*.
 
         A path that begins with a filter, as ``$[?@.age > 18]``, is asked of the record
@@ -94,18 +97,18 @@ class Query:
 
         Args:
             record: The value that ``$`` stands for.
-            size: How many bytes of text it was made from.
+            cost: What to expect of it, as `Sized.cost` has it.
 
         Raises:
             LimitExceededError: If that takes too long or *record* nests too deep.
         """
         start = [record] if self._begins_with_filter else record
-        return bool(self._found(start, record, size, 1))
+        return bool(self._found(start, record, cost, 1))
 
     def _found(
-        self, start: object, root: object, size: int, most: int | None
+        self, start: object, root: object, cost: float, most: int | None
     ) -> list[object]:
-        self._clock.start(size)
+        self._clock.start(cost)
         try:
             return [node.obj for node in islice(self._path.search(start, root), most)]
         except RecursionError as exc:
@@ -119,22 +122,23 @@ class Query:
 
 
 class _Clock:
-    """The time that a query may still take; it grows with the text.
+    """The time that a query may still take; it grows with what is queried.
 
     It is that of this thread: a busy machine is no fault of the path.
     """
 
-    __slots__ = ("_left", "_seen", "_timeout", "deadline")
+    __slots__ = ("_left", "_seen", "_timeout", "deadline", "steps")
 
     def __init__(self, timeout: float | None) -> None:
         self._timeout = timeout or _FOR_EVER
         self._left = self._timeout
-        self._seen = 0
+        self._seen = 0.0
         self.deadline = 0.0
+        self.steps = _STEPS
 
-    def start(self, size: int) -> None:
-        before, self._seen = self._seen, self._seen + size + PER_VALUE
-        self._left += self._timeout * (self._seen // PER_BYTES - before // PER_BYTES)
+    def start(self, cost: float) -> None:
+        before, self._seen = self._seen, self._seen + cost + PER_ROOT
+        self._left += self._timeout * (self._seen // PER_COST - before // PER_COST)
         self.deadline = thread_time() + self._left
 
     def stop(self) -> None:
@@ -146,6 +150,7 @@ class _Clock:
         Raises:
             LimitExceededError: If none are.
         """
+        self.steps = _STEPS
         left = self.deadline - thread_time()
         if left <= 0:
             raise self.spent()
@@ -153,7 +158,8 @@ class _Clock:
 
     def spent(self) -> LimitExceededError:
         return LimitExceededError(
-            f"matching the path took more than {self._timeout:g} seconds per 256 KiB",
+            f"matching the path took more than {self._timeout:g} seconds for each"
+            f" {PER_COST:,} values",
             hint="name the way instead of repeating '..' and '*', simplify patterns"
             " such as (a+)+, or give more timeout",
             limit="path_timeout",
@@ -178,8 +184,9 @@ class _Node(JSONPathMatch):
     def new_child(self, obj: object, key: int | str) -> JSONPathMatch:
         del key
         clock = self._clock
-        if thread_time() > clock.deadline:
-            raise clock.spent()
+        clock.steps -= 1
+        if not clock.steps:
+            clock.tick()
         return _Node(obj, self.root, clock)
 
     def add_child(self, *children: JSONPathMatch) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from contextlib import closing
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from graphcodec._extras import from_extra
 from graphcodec.errors import LimitExceededError, UndecodableValueError
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "JsonFormat",
+    "Sized",
+    "cost_of",
     "count_records",
     "parsed_document",
     "parsed_line",
@@ -35,11 +37,39 @@ __all__ = [
 
 JsonFormat = Literal["json", "json5", "jsonl"]
 
-LARGEST_JSON5: Final = 1 << 18
-"""How many bytes of JSON5 are read; its parser manages some 50,000 in a second."""
+DEEPEST_JSON5: Final = 500
+"""How deep JSON5 may nest; that of JSON is bounded by the stack alone."""
+
+_BYTES_PER_VALUE: Final = 32
+"""How many bytes of text cost as much as a value that is visited."""
 
 _BOM: Final = b"\xef\xbb\xbf"
 _BLANK: Final = b" \t\r"
+
+
+class Sized(NamedTuple):
+    """A value, and what to expect of it.
+
+    Attributes:
+        value: The value.
+        size: How many bytes of text it was made from.
+        cost: What `cost_of` says of these.
+    """
+
+    value: object
+    size: int
+    cost: float
+
+
+def cost_of(data: bytes) -> float:
+    """Return how much there is to visit in a text: its values, and its length.
+
+    Args:
+        data: JSON. What it has of commas and brackets is taken for how many values it
+            has, which is as good and needs no second look at them.
+    """
+    count = data.count(b",") + data.count(b"[") + data.count(b"{")
+    return 1 + count + len(data) / _BYTES_PER_VALUE
 
 
 def record_lines(index: LineIndex, most: int) -> Generator[tuple[int, bytes]]:
@@ -198,7 +228,7 @@ def parsed_document(
         declared: Its format; if None, JSON5 is tried where JSON fails.
 
     Raises:
-        LimitExceededError: If it nests too deep, or is JSON5 and too large.
+        LimitExceededError: If it nests too deep.
         UndecodableValueError: If it is not in that format.
     """
     if not data.strip():
@@ -211,7 +241,7 @@ def parsed_document(
         raise _too_deep("the document") from None
     except ValueError as exc:
         reason = f"{exc!s:.80}"
-    if declared is None and len(data) <= LARGEST_JSON5:
+    if declared is None:
         return "json5", _parsed_json5(data)
     raise UndecodableValueError(
         f"the text is not JSON ({reason})",
@@ -227,30 +257,35 @@ def _strict(data: bytes) -> object:
 
 
 def _parsed_json5(data: bytes) -> object:
-    if len(data) > LARGEST_JSON5:
-        raise LimitExceededError(
-            f"the JSON5 has {len(data):,} bytes, {LARGEST_JSON5:,} are read",
-            hint="write it as JSON, or read it with cat and grep",
-            limit="max_json5_bytes",
-            value=LARGEST_JSON5,
-        )
-    with from_extra("artifacts", "reading JSON5 needs json5"):
-        import json5  # noqa: PLC0415 - optional
+    with from_extra("artifacts", "reading JSON5 needs pyjson5"):
+        import pyjson5  # noqa: PLC0415 - optional
     try:
-        return json5.loads(data.decode())
-    except RecursionError:
+        text = data.decode()
+    except UnicodeDecodeError as exc:
+        raise _no_json5(str(exc)) from None
+    try:
+        return pyjson5.decode(text, maxdepth=DEEPEST_JSON5)
+    except (RecursionError, pyjson5.Json5NestingTooDeep):
         raise _too_deep("the document") from None
-    except ValueError as exc:
-        raise UndecodableValueError(
-            f"the text is neither JSON nor JSON5 ({_reason(exc):.80})",
-            hint="read it with cat and grep",
-        ) from None
+    except pyjson5.Json5DecoderException as exc:
+        raise _no_json5(_reason(str(exc.args[0]), text)) from None
 
 
-def _reason(exc: ValueError) -> str:
-    """Return what the parser says, with its line counted from 0 as elsewhere."""
-    found = re.match(r"<string>:(\d+) (.*)", str(exc), re.DOTALL)
-    return f"line {int(found[1]) - 1}: {found[2]}" if found else str(exc)
+def _no_json5(reason: str) -> UndecodableValueError:
+    return UndecodableValueError(
+        f"the text is neither JSON nor JSON5 ({reason:.80})",
+        hint="read it with cat and grep",
+    )
+
+
+def _reason(told: str, text: str) -> str:
+    """Return what the parser says, with a line, counted from 0 as elsewhere."""
+    told = re.sub(r"b'(\w+)'", r"\1", told)
+    place = re.search(r" near (\d+)", told)
+    if place is None:
+        return told
+    line = text.count("\n", 0, int(place[1]))
+    return told.replace(place[0], f" near line {line}")
 
 
 def _too_deep(what: str) -> LimitExceededError:
@@ -261,8 +296,8 @@ def _too_deep(what: str) -> LimitExceededError:
     )
 
 
-def sized_lines(index: LineIndex, most: int) -> Generator[tuple[object, int]]:
-    """Yield the value of each record, and how many bytes it had.
+def sized_lines(index: LineIndex, most: int) -> Generator[Sized]:
+    """Yield the value of each record, and what to expect of it.
 
     Args:
         index: The text.
@@ -274,4 +309,4 @@ def sized_lines(index: LineIndex, most: int) -> Generator[tuple[object, int]]:
     """
     with closing(record_lines(index, most)) as lines:
         for number, line in lines:
-            yield parsed_line(number, line), len(line)
+            yield Sized(parsed_line(number, line), len(line), cost_of(line))
