@@ -14,6 +14,7 @@ from rich.text import Text
 
 from graphcodec._differing import Change, Difference, changed_part, differences
 from graphcodec.cli._files import DOCUMENT, about, busy, once, read_bytes, title
+from graphcodec.cli._locators import shown_graph, shown_part
 from graphcodec.cli._text import console, cut
 from graphcodec.cli._tree import Tree
 from graphcodec.errors import GraphCodecError
@@ -103,8 +104,15 @@ def facts(found: tuple[Difference, ...]) -> dict[str, Any]:
     return {
         "equal": not found,
         "counts": dict(Counter(difference.change for difference in found)),
-        "differences": [attrs.asdict(difference) for difference in found],
+        "differences": [attrs.asdict(_shown(difference)) for difference in found],
     }
+
+
+def _shown(difference: Difference) -> Difference:
+    """Return a difference without what may be a secret in the URLs of handles."""
+    hide = shown_part if ".locator" in difference.path else shown_graph
+    before, after = hide(difference.before), hide(difference.after)
+    return attrs.evolve(difference, before=before, after=after)
 
 
 # For people
@@ -124,7 +132,7 @@ def show(found: tuple[Difference, ...], most: int) -> None:
     counts = Counter(difference.change for difference in found)
     out.print(" · ".join(f"{counts[c]:,} {c}" for c in _SIGNS if counts[c]))
     for difference in islice(found, most):
-        _row(out, difference)
+        _row(out, _shown(difference))
     if len(found) > most:
         out.print(f"… {len(found) - most:,} more", style="dim")
 

@@ -29,7 +29,6 @@ from graphcodec.cli._tree import located
 from graphcodec.codec import Codec
 from graphcodec.errors import GraphCodecError, NoReaderResolverError
 from graphcodec.readers import Reader, ReaderDescriptor
-from graphcodec_resolvers._urls import shown_url
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -206,11 +205,12 @@ def _listed(handle: Handle, bound: Reader | GraphCodecError) -> _Diagnosis:
 
 
 def _diagnosis(handle: Handle, state: str, **facts: Any) -> _Diagnosis:
-    url = handle.locator.get("url")
-    # Somebody else's document may hold a signed one.
-    where = shown_url(url) if isinstance(url, str) else located(handle.locator)
     return _Diagnosis(
-        path=handle.path, tag=handle.tag, where=where, state=state, **facts
+        path=handle.path,
+        tag=handle.tag,
+        where=located(handle.locator),
+        state=state,
+        **facts,
     )
 
 

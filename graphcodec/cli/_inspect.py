@@ -12,10 +12,18 @@ from attrs import frozen
 from rich.text import Text
 
 from graphcodec import _formats, _frames
-from graphcodec._classless import Finder, Trail, parse_path, path_of
+from graphcodec._classless import (
+    READER,
+    Finder,
+    Trail,
+    parse_path,
+    path_of,
+    tag_of,
+)
 from graphcodec._limits import Limits
 from graphcodec._paths import Step
 from graphcodec.cli._files import DOCUMENT, about, busy, read_bytes, title
+from graphcodec.cli._locators import shown_part
 from graphcodec.cli._search import Match, compiled, matching, of_type
 from graphcodec.cli._survey import Survey, survey, survey_of
 from graphcodec.cli._text import console, counted, cut, size
@@ -189,7 +197,7 @@ def inspected(name: str, data: bytes, path: tuple[Step, ...] = ()) -> Inspected:
         layers = _layers(data)
         document = _frames.opened(data, Limits())
         wire = _formats.read(document)
-        part = Finder(wire).value(path) if path else wire["root"]
+        part = _part(wire, path)
         found = survey(wire) if not path else survey_of(part, wire, _trail(path))
     return Inspected(
         name=name,
@@ -201,6 +209,15 @@ def inspected(name: str, data: bytes, path: tuple[Step, ...] = ()) -> Inspected:
         part=part,
         trail=_trail(path),
     )
+
+
+def _part(wire: dict[str, Any], path: tuple[Step, ...]) -> Any:
+    finder = Finder(wire)
+    part = finder.value(path)
+    holders = [holder for holder, _ in finder.chain(path)]
+    # The locator of a handle, or what is in it.
+    hides = any(tag_of(holder) == READER for holder in holders)
+    return shown_part(part) if hides else part
 
 
 def _layers(data: bytes) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from attrs import frozen
 
 from graphcodec._classless import Trail, path_of, reference, steps, tag_of
+from graphcodec.cli._locators import shown_reader
 from graphcodec.errors import InvalidValueError, LimitExceededError
 
 if TYPE_CHECKING:
@@ -113,6 +114,7 @@ def _everything(
     stack: list[tuple[Any, Trail]] = [(value, trail)]
     while stack:
         value, trail = stack.pop()
+        value = shown_reader(value)
         number = reference(value)
         if number is not None:
             if number not in seen and 0 <= number < len(nodes):

@@ -11,6 +11,7 @@ from attrs import define, frozen
 
 from graphcodec import _classless as wire_level
 from graphcodec._classless import is_list, is_map, unwrapped
+from graphcodec.cli._locators import shown_part, shown_text
 from graphcodec.cli._text import counted, cut
 
 if TYPE_CHECKING:
@@ -325,7 +326,9 @@ def located(locator: Any) -> str:
         case {"store": store, "key": key}:
             return cut(f"{store}:{key}", _EXCERPT)
         case {"url": str(url)}:
-            return cut(url, _EXCERPT)
+            return cut(shown_text(url), _EXCERPT)
         case _:
             shown = islice(locator.items(), MOST_ITEMS)
-            return " ".join(f"{_label(key)}={scalar(item, 32)}" for key, item in shown)
+            return " ".join(
+                f"{_label(key)}={scalar(shown_part(item), 32)}" for key, item in shown
+            )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -68,6 +69,26 @@ def test_shows_what_is_gone_and_shared(tmp_path: Path) -> None:
     assert "- $[2]" in diff(tmp_path, one, two).text
     assert "≠ $[1].content  was one with $[0].content" in diff(tmp_path, one, two).text
     assert "= $[1].content  one with $[0].content" in diff(tmp_path, two, one).text
+
+
+def test_urls_of_handles_are_shown_without_their_secrets(tmp_path: Path) -> None:
+    """A change of a signed URL is told without the user and the query of either."""
+    paths = []
+    for name in ("one", "two"):
+        url = f"https://ana:hunter2@example.org/{name}?sig=hunter2-{name}"
+        reader = {"$type": "$reader", "tag": "media:http", "locator": {"url": url}}
+        file = tmp_path / name
+        file.write_text(json.dumps({"graphcodec": 1, "root": [reader, {"x": reader}]}))
+        paths.append(file)
+    empty = tmp_path / "empty"
+    empty.write_text('{"graphcodec": 1, "root": []}')
+
+    for args in ([*paths], [*paths, "--json"], [empty, paths[0], "--json"]):
+        done = call("diff", *args)
+
+        assert done.code == 1
+        assert "hunter2" not in done.text
+        assert "example.org/one?" in done.text
 
 
 def test_folds_what_is_long(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from graphcodec import (
 )
 from graphcodec.adapters import from_openai_chat
 from tests.cli.calling import call
-from tests.cli.running import WIDTH, facts, run, widest
+from tests.cli.running import WIDTH, run, widest
 
 CHAT: Any = {
     "messages": [
@@ -41,10 +41,17 @@ def document(root: object, nodes: list[object] | None = None) -> bytes:
 
 def shown(data: bytes, *args: str) -> str:
     """Return the tree of a document."""
-    done = run("inspect", "-", *args, given=data)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert widest(done.stdout) <= WIDTH
-    return done.stdout
+    done = call("inspect", "-", *args, given=data)
+    assert (done.code, done.err) == (0, "")
+    assert widest(done.text) <= WIDTH
+    return done.text
+
+
+def facts(data: bytes, *args: str) -> Any:
+    """Return what is told of a document to scripts."""
+    done = call("inspect", "-", *args, "--json", given=data)
+    assert (done.code, done.err) == (0, "")
+    return done.json
 
 
 def test_shows_a_conversation() -> None:
@@ -71,16 +78,16 @@ def test_reads_message_pack(tmp_path: Path) -> None:
     file = tmp_path / "document.bin"
     file.write_bytes(data)
 
-    found = facts("inspect", str(file))
+    found = call("inspect", file, "--json").json
 
     assert (found["format"], found["bytes"]) == ("msgpack", len(data))
-    assert found["tags"] == facts("inspect", "-", given=encode(conversation))["tags"]
+    assert found["tags"] == facts(encode(conversation))["tags"]
     assert "document.bin  MessagePack" in run("inspect", str(file)).stdout
 
 
 def test_facts_for_scripts() -> None:
     """``--json`` gives counts, nodes, and the size of each part to a depth."""
-    found = facts("inspect", "-", "--depth", "1", given=encode(from_openai_chat(CHAT)))
+    found = facts(encode(from_openai_chat(CHAT)), "--depth", "1")
 
     assert found["root"] == "Conversation"
     assert (found["version"], found["references"]) == (1, 2)
@@ -98,7 +105,7 @@ def test_lists_handles() -> None:
     )
     data = encode(Registry({"a": [media, SpooledArtifact(BytesReader(b""))]}))
 
-    found = facts("inspect", "-", given=data)
+    found = facts(data)
 
     assert [handle["where"] for handle in found["handles"]] == [
         "4 bytes inline",
@@ -122,9 +129,49 @@ def test_says_where_a_handle_points(locator: object, where: str) -> None:
     """The locators of our own resolvers are put into words, others are listed."""
     reader = {"$type": "$reader", "tag": "media:x", "locator": locator}
 
-    found = facts("inspect", "-", given=document({"$type": "M", "reader": reader}))
+    found = facts(document({"$type": "M", "reader": reader}))
 
     assert found["handles"] == [{"path": "$.reader", "tag": "media:x", "where": where}]
+
+
+SIGNED = "https://ana:hunter2@example.org/a.png?X-Amz-Signature=hunter2&x=hunter2"
+SHOWN = "https://example.org/a.png?…"
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("inspect", "-"),
+        ("inspect", "-", "--grep", "example"),
+        ("inspect", "-", "--path", "$.reader"),
+        ("inspect", "-", "--path", "$.reader.locator"),
+        ("inspect", "-", "--path", "$.reader.locator.url"),
+        ("inspect", "-", "--path", "$.reader.locator.more[0].url"),
+        ("doctor", "-"),
+    ],
+)
+@pytest.mark.parametrize("flags", [(), ("--json",)])
+def test_urls_of_handles_are_shown_without_their_secrets(
+    args: tuple[str, ...], flags: tuple[str, ...]
+) -> None:
+    """Whatever is asked, neither the user nor the query of a handle is shown."""
+    locator = {"url": SIGNED, "more": [{"url": SIGNED}]}
+    reader = {"$type": "$reader", "tag": "media:http", "locator": locator}
+
+    done = call(*args, *flags, given=document({"$type": "M", "reader": reader}))
+
+    assert done.code == 0
+    assert "hunter2" not in done.text
+    assert (json.dumps(SHOWN)[1:-1] if flags else SHOWN) in done.text
+
+
+def test_secrets_of_handles_are_not_found() -> None:
+    """What is not shown of a handle can't be guessed by searching."""
+    reader = {"$type": "$reader", "tag": "media:http", "locator": {"url": SIGNED}}
+
+    found = facts(document({"$type": "M", "reader": reader}), "--grep", "hunter")
+
+    assert found["matches"] == []
 
 
 def test_knows_no_classes() -> None:
@@ -143,7 +190,7 @@ def test_shows_a_cycle_once() -> None:
     loop: list[object] = [1]
     loop.append(loop)
 
-    found = facts("inspect", "-", given=encode(Registry({"loop": loop})))
+    found = facts(encode(Registry({"loop": loop})))
 
     assert found["references"] == 2
     assert found["nodes"][0]["path"] == "$.data.loop"
@@ -156,7 +203,7 @@ def test_shows_what_is_deep() -> None:
         deep = [deep]
     nested = b'{"graphcodec":1,"root":' + b"[" * 800 + b"]" * 800 + b"}"
 
-    assert len(facts("inspect", "-", given=encode(deep))["nodes"]) > 80
+    assert len(facts(encode(deep))["nodes"]) > 80
     assert "… 787 levels …" in shown(nested, "--depth", "1000")
 
 
@@ -205,12 +252,12 @@ def test_is_quick_with_what_is_huge() -> None:
 )
 def test_malformed_file_ends_with_1(data: bytes, words: str) -> None:
     """What is no document is refused in one line."""
-    done = run("inspect", "-", given=data)
+    done = call("inspect", "-", given=data)
 
-    assert (done.returncode, done.stdout) == (1, "")
-    assert words in done.stderr
-    assert done.stderr.count("\n") == 1
-    assert done.stderr.startswith("graphcodec: standard input: ")
+    assert (done.code, done.out) == (1, b"")
+    assert words in done.err
+    assert done.err.count("\n") == 1
+    assert done.err.startswith("graphcodec: standard input: ")
 
 
 def test_names_the_file_that_is_wrong(tmp_path: Path) -> None:
@@ -238,7 +285,7 @@ def test_points_out_references_that_lead_nowhere() -> None:
 
 def test_shows_nodes_that_nothing_refers_to() -> None:
     """What lies in the document without being part of the graph is seen too."""
-    found = facts("inspect", "-", given=document(1, [{"$type": "A", "x": 1}]))
+    found = facts(document(1, [{"$type": "A", "x": 1}]))
 
     assert found["nodes"] == [{"n": 0, "uses": 0, "path": "$.nodes[0]", "is": "A"}]
     assert found["tags"] == {"A": 1}
