@@ -48,6 +48,10 @@ _AS_BYTES: Final = {"NEVER_DECODE": True}
 """What has redis-py return bytes whatever the client decodes."""
 
 
+_KEYS: Final[dict[str, Any]] = {"count": 1_000, "_type": "hash"}
+"""How to look for keys: a thousand in one step, and no others than can be ours."""
+
+
 class _Client(Protocol):
     """The part of a client that is used: every client of redis-py has it."""
 
@@ -118,9 +122,10 @@ class _Face:
 
     def _check(self, redis: Any) -> None:
         execute = getattr(redis, "execute_command", None)
-        if execute is None:
+        if execute is None or isinstance(redis, type) or hasattr(redis, "execute"):
+            # What collects commands, to execute them later, gives no answers.
             msg = "a cache needs a client of redis-py, such as redis.Redis()"
-            raise InvalidValueError(msg)
+            raise InvalidValueError(msg, hint="neither a class nor a pipeline is one")
         wanted = isinstance(self, AsyncTurnCache)
         if inspect.iscoroutinefunction(execute) is not wanted:
             other = "TurnCache" if wanted else "AsyncTurnCache"
@@ -338,7 +343,7 @@ class TurnCache(_Face):
         For looking around: it goes through all keys of the server.
         """
         scan: Any = self._redis
-        for key in scan.scan_iter(match=self._plans.pattern, count=1_000):
+        for key in scan.scan_iter(**_KEYS, match=self._plans.pattern):
             found = self._run(self._plans.survey(_text(key)))
             if found is not None:
                 yield found
@@ -453,7 +458,7 @@ class AsyncTurnCache(_Face):
     async def sessions(self) -> AsyncIterator[Session]:
         """Yield what is stored of each session: see `TurnCache.sessions`."""
         scan: Any = self._redis
-        async for key in scan.scan_iter(match=self._plans.pattern, count=1_000):
+        async for key in scan.scan_iter(**_KEYS, match=self._plans.pattern):
             found = await self._run(self._plans.survey(_text(key)))
             if found is not None:
                 yield found

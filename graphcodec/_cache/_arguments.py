@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from datetime import timedelta
 from typing import Final
 from urllib.parse import quote
@@ -20,6 +21,7 @@ from graphcodec.errors import (
 _MOST_TURN: Final = 2**53 - 1
 """What a script in Redis can count without loss."""
 
+_TURN: Final = re.compile(rb"0|[1-9][0-9]{0,15}")
 _LEAST: Final = 0.001
 """The shortest time to live, in seconds."""
 
@@ -63,11 +65,26 @@ class Namespace:
         Raises:
             InvalidValueError: If it is no text.
         """
-        if type(session_id) is not str:
+        if not isinstance(session_id, str):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise invalid("session_id", "text", session_id)
         digest = hashlib.sha256(as_bytes(session_id)).hexdigest()
         key = f"{self._prefix}:{{{digest}}}"
         return Keys(f"{key}:chunks", f"{key}:turns")
+
+    def session_of(self, keys: Keys, name: bytes | None) -> str | None:
+        """Return the session that *keys* are of; None if they are of none.
+
+        Args:
+            keys: Keys that were found.
+            name: What is stored there as the id of the session.
+        """
+        try:
+            session_id = (name or b"").decode(errors="surrogatepass")
+        except UnicodeDecodeError:
+            return None
+        return (
+            session_id if name is not None and self.keys(session_id) == keys else None
+        )
 
 
 def as_bytes(text: str) -> bytes:
@@ -87,6 +104,12 @@ def field_of(turn: int) -> str:
     if type(turn) is not int or not 0 <= turn <= _MOST_TURN:
         raise invalid("turn", "an int from 0", turn)
     return str(turn)
+
+
+def turn_of(name: bytes) -> int | None:
+    """Return the turn whose field has this name; None if it is another field."""
+    turn = int(name) if _TURN.fullmatch(name) else None
+    return None if turn is None or turn > _MOST_TURN else turn
 
 
 def milliseconds(ttl: float | timedelta | None) -> int:

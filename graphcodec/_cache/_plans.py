@@ -7,7 +7,8 @@ it decides whether asking blocks or is awaited.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
+from itertools import count
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 from attrs import frozen
 
@@ -22,6 +23,7 @@ from graphcodec._cache._arguments import (
     invalid,
     milliseconds,
     not_found,
+    turn_of,
 )
 from graphcodec._cache._chunks import (
     Address,
@@ -64,6 +66,12 @@ _WORTH_ASKING: Final = 16 << 10
 
 _BATCH_BYTES: Final = 1 << 20
 _BATCH_FIELDS: Final = 256
+_MOST_LEVELS: Final = 24
+"""How many levels of links are followed one by one, each of which costs a round trip.
+
+Lists and trees have a few, a chain of objects as many as it has objects.
+"""
+
 _MOST_STORED: Final = 8
 """How many times the bytes of a document its chunks may take."""
 
@@ -161,7 +169,10 @@ class Plans:
         asked: set[Address] = set()
         found: list[Address] = []
         linked = set(addresses_in(cut.root))
+        levels = count(1)
         while wanted := (cut.chunks.keys() & linked) - asked:
+            if next(levels) > _MOST_LEVELS:
+                wanted = cut.chunks.keys() - asked
             asked |= wanted
             found = yield Call(_scripts.ABSENT, keys, tuple(wanted))
             absent.update(found)
@@ -249,24 +260,26 @@ class Plans:
     ) -> Plan[dict[Address, bytes] | Address]:
         """Return all values that *roots* lead to, or an address that is not there."""
         found: dict[Address, bytes] = {}
-        wanted = list(dict.fromkeys(roots))
+        order, met = list[Address](), set[Address]()
         most = _MOST_STORED * self._codec.limits.max_bytes
         size = 0
-        while wanted:
-            batch, wanted = wanted[:_BATCH_FIELDS], wanted[_BATCH_FIELDS:]
+        levels = count(1)
+        _add_new(roots, order, met)
+        while len(found) < len(order):
+            left = order[len(found) :]
+            if len(left) < _BATCH_FIELDS and next(levels) == _MOST_LEVELS:
+                below: list[Address] = yield Call(_scripts.REACHED, keys, (*left,))
+                _add_new(below, order, met)
+            batch = order[len(found) :][:_BATCH_FIELDS]
             values: list[bytes | None] = yield ("HMGET", keys.chunks, *batch)
             for address, value in zip(batch, values, strict=True):
                 if value is None:
                     return address
                 found[address] = verified(address, value)
                 size += len(value)
+                _add_new(addresses_in(value), order, met)
             if size > most:
                 raise exceeded("max_bytes", most // _MOST_STORED, size)
-            known = {*found, *wanted}
-            for address in batch:
-                new = [a for a in addresses_in(found[address]) if a not in known]
-                wanted += dict.fromkeys(new)
-                known.update(new)
         return found
 
     # The rest
@@ -274,7 +287,7 @@ class Plans:
     def turns(self, session_id: str) -> Plan[list[int]]:
         """Return the numbers of the turns, in order."""
         fields: list[bytes] = yield ("HKEYS", self._names.keys(session_id).turns)
-        return sorted(int(field) for field in fields if field.isdigit())
+        return sorted(turn for turn in map(turn_of, fields) if turn is not None)
 
     def delete(self, session_id: str, turn: int | None) -> Plan[bool]:
         """Take a session away, or one turn of it."""
@@ -331,19 +344,30 @@ class Plans:
         return tuple(differences(old, new, self._codec.limits))
 
     def survey(self, turns_key: str) -> Plan[Session | None]:
-        """Return what is stored of a session; None if it is gone."""
+        """Return what is stored of a session; None if it is gone, or is none."""
         keys = Keys(f"{turns_key.removesuffix('turns')}chunks", turns_key)
         name, version, turns, chunks, size, ttl = yield Call(_scripts.SURVEY, keys)
-        if name is None:
+        session_id = self._names.session_of(keys, name)
+        if session_id is None:
             return None
         return Session(
-            id=cast("bytes", name).decode(errors="surrogatepass"),
-            version=int(version),
+            id=session_id,
+            version=version,
             turns=turns,
             chunks=chunks,
             bytes=size,
             ttl=None if ttl < 0 else ttl / 1000,
         )
+
+
+def _add_new(
+    addresses: Iterable[Address], order: list[Address], met: set[Address]
+) -> None:
+    """Add to *order* what was not met yet."""
+    for address in addresses:
+        if address not in met:
+            met.add(address)
+            order.append(address)
 
 
 def _batches(chunks: Mapping[Address, bytes]) -> Iterable[Words]:

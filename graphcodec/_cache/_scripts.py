@@ -24,13 +24,47 @@ from graphcodec._cache._chunks import ADDRESS_SIZE, COUNT_SIZE, VERSION_DIGITS
 _LINKS: Final = f"""
 local function links(value, at, visit)
   local a, b, c, d = string.byte(value, at, at + {COUNT_SIZE - 1})
+  -- A value that a save wrote is never cut short; nobody knows who else writes here.
+  if not d then return end
   local first = at + {COUNT_SIZE}
   local last = first + (((a * 256 + b) * 256 + c) * 256 + d - 1) * {ADDRESS_SIZE}
-  for i = first, last, {ADDRESS_SIZE} do
+  for i = first, math.min(last, #value), {ADDRESS_SIZE} do
     visit(string.sub(value, i, i + {ADDRESS_SIZE - 1}))
   end
 end
 local ROOT = {VERSION_DIGITS + ADDRESS_SIZE + 1}
+"""
+
+_BELOW: Final = """
+local reached, met = {}, {}
+local function reach(address)
+  if not met[address] then
+    met[address] = true
+    table.insert(reached, address)
+  end
+end
+local function descend()
+  local at = 1
+  while reached[at] do
+    local value = redis.call('HGET', KEYS[1], reached[at])
+    if value then links(value, 1, reach) end
+    at = at + 1
+  end
+end
+"""
+
+_NUMBERS: Final = """
+local function numbers()
+  local found = {}
+  for _, field in ipairs(redis.call('HKEYS', KEYS[2])) do
+    local turn = string.match(field, '^%d+$') and tonumber(field)
+    if turn and string.format('%.0f', turn) == field then
+      table.insert(found, turn)
+    end
+  end
+  table.sort(found, function(a, b) return a > b end)
+  return found
+end
 """
 
 _STORE: Final = """
@@ -38,7 +72,7 @@ local chunks, turns = KEYS[1], KEYS[2]
 local expected, session, token = ARGV[1], ARGV[2], ARGV[3]
 local ttl, count = tonumber(ARGV[4]), tonumber(ARGV[5])
 local first = 6 + 2 * count
-local version = tonumber(redis.call('HGET', turns, 'version') or '0')
+local version = tonumber(redis.call('HGET', turns, 'version') or '') or 0
 if first < #ARGV then
   if redis.call('HGET', turns, 'token') == token then
     return {'saved', version}
@@ -94,31 +128,22 @@ return absent
 """
 
 _NEWEST: Final = """
-local newest
-for _, field in ipairs(redis.call('HKEYS', KEYS[2])) do
-  local turn = string.match(field, '^%d+$') and tonumber(field)
-  if turn and (not newest or turn > newest) then newest = turn end
-end
+local newest = numbers()[1]
 if not newest then return false end
 return redis.call('HGET', KEYS[2], string.format('%.0f', newest))
+"""
+
+_REACHED: Final = """
+for _, address in ipairs(ARGV) do reach(address) end
+descend()
+return reached
 """
 
 _SWEEP: Final = """
 local chunks, turns = KEYS[1], KEYS[2]
 local keep = tonumber(ARGV[1])
-local numbers = {}
-for _, field in ipairs(redis.call('HKEYS', turns)) do
-  if string.match(field, '^%d+$') then table.insert(numbers, tonumber(field)) end
-end
-table.sort(numbers, function(a, b) return a > b end)
-local live, stack, freed = {}, {}, {0, 0, 0}
-local function reach(address)
-  if not live[address] then
-    live[address] = true
-    table.insert(stack, address)
-  end
-end
-for i, number in ipairs(numbers) do
+local freed = {0, 0, 0}
+for i, number in ipairs(numbers()) do
   local turn = string.format('%.0f', number)
   if keep < 0 or i <= keep then
     links(redis.call('HGET', turns, turn), ROOT, reach)
@@ -128,12 +153,9 @@ for i, number in ipairs(numbers) do
     redis.call('HDEL', turns, turn)
   end
 end
-while #stack > 0 do
-  local value = redis.call('HGET', chunks, table.remove(stack))
-  if value then links(value, 1, reach) end
-end
+descend()
 for _, address in ipairs(redis.call('HKEYS', chunks)) do
-  if not live[address] then
+  if not met[address] then
     freed[2] = freed[2] + 1
     freed[3] = freed[3] + #address + redis.call('HSTRLEN', chunks, address)
     redis.call('HDEL', chunks, address)
@@ -149,14 +171,10 @@ for _, key in ipairs(KEYS) do
     size = size + #field + redis.call('HSTRLEN', key, field)
   end
 end
-local turns = 0
-for _, field in ipairs(redis.call('HKEYS', KEYS[2])) do
-  if string.match(field, '^%d+$') then turns = turns + 1 end
-end
 local session = redis.call('HGET', KEYS[2], 'session')
-local version = redis.call('HGET', KEYS[2], 'version')
+local version = tonumber(redis.call('HGET', KEYS[2], 'version') or '') or 0
 local chunks = redis.call('HLEN', KEYS[1])
-return {session, version, turns, chunks, size, redis.call('PTTL', KEYS[2])}
+return {session, version, #numbers(), chunks, size, redis.call('PTTL', KEYS[2])}
 """
 
 
@@ -183,11 +201,14 @@ STORE: Final = _script(_LINKS + _STORE)
 ABSENT: Final = _script(_ABSENT)
 """Say which of some addresses are not there."""
 
-NEWEST: Final = _script(_NEWEST)
+NEWEST: Final = _script(_NUMBERS + _NEWEST)
 """Give the turn with the highest number."""
 
-SWEEP: Final = _script(_LINKS + _SWEEP)
+REACHED: Final = _script(_LINKS + _BELOW + _REACHED)
+"""Give some addresses and all that they lead to."""
+
+SWEEP: Final = _script(_LINKS + _BELOW + _NUMBERS + _SWEEP)
 """Take away all turns but the newest, and all chunks that no turn needs."""
 
-SURVEY: Final = _script(_SURVEY)
+SURVEY: Final = _script(_NUMBERS + _SURVEY)
 """Say what a session holds."""

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import time
 from datetime import timedelta
+from itertools import count
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
@@ -19,9 +20,10 @@ from redis.retry import Retry
 
 from graphcodec import Codec, Conversation, Registry, TurnGate, encodable, errors
 from graphcodec.cache import AsyncTurnCache, Change, TurnCache
+from graphcodec.log import SessionId
 from graphcodec.testing import same_graph
 from tests.cache.graphs import chunk_key, grown, needed, there, turn_key
-from tests.codec.samples import FORMATS
+from tests.codec.samples import FORMATS, Link, Node
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -67,6 +69,26 @@ def test_newest_turn(cache: TurnCache) -> None:
 
     assert cache.load("s") == [10]
     assert cache.turns("s") == [2, 9, 10]
+
+
+def test_a_chain_takes_few_questions(client: Client) -> None:
+    """Where each object leads to the next, none costs a round trip of its own."""
+    chain = Node()
+    for _ in range(5_000):
+        chain = Node(next=chain)
+    codec, ask, asked = Codec(types=[Node, Link]), client.execute_command, count()
+
+    def counted(*args: object, **options: object) -> object:
+        next(asked)
+        return ask(*args, **options)
+
+    client.execute_command = counted
+    TurnCache(client, codec=codec).save("s", 1, chain)
+    TurnCache(client, codec=codec).save("s", 2, chain)
+    document = TurnCache(client, codec=codec).document("s", 1)
+
+    assert document == codec.encode(chain)
+    assert next(asked) < 150
 
 
 def test_another_cache_reads(client: Client) -> None:
@@ -199,8 +221,11 @@ def test_wrong_client(client: Client) -> None:
         AsyncTurnCache(client)
     with pytest.raises(errors.InvalidValueError, match=r"asyncio.*to AsyncTurnCache"):
         TurnCache(redis.asyncio.Redis())
-    with pytest.raises(errors.InvalidValueError, match="needs a client of redis-py"):
-        TurnCache("redis://localhost")
+    pipelines = [client.pipeline(), redis.asyncio.Redis().pipeline()]
+    for other in ("redis://localhost", None, redis.Redis, *pipelines):
+        for kind in (TurnCache, AsyncTurnCache):
+            with pytest.raises(errors.InvalidValueError, match="needs a client of"):
+                kind(other)
 
 
 def test_lost_connection_is_not_a_miss() -> None:
@@ -226,6 +251,15 @@ def test_odd_ids(client: Client, cache: TurnCache) -> None:
         assert cache.load(id_) == [id_.encode(errors="surrogatepass")]
     assert sorted(one.id for one in cache.sessions()) == sorted(ODD_IDS)
     assert client.dbsize() == len(ODD_IDS)
+
+
+def test_id_of_a_log(cache: TurnCache) -> None:
+    """The name of a session in the log is one here too, as any kind of text is."""
+    name = SessionId.new()
+    cache.save(name, 1, [1])
+
+    assert cache.load(str(name)) == [1]
+    assert cache.fork(str(name), 1, SessionId.new()) == 1
 
 
 def test_odd_namespaces(client: Client) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from graphcodec import Codec, Limits, errors
+from graphcodec import Codec, Limits, Registry, errors
 from graphcodec._cache._chunks import address_of, addresses_in, pack
 from graphcodec.cache import TurnCache
 from graphcodec.testing import same_graph
@@ -87,6 +87,47 @@ def test_forged_root(client: Client, cache: TurnCache, value: bytes) -> None:
         cache.load("s", 1)
     with pytest.raises(errors.GraphCodecError):
         cache.diff("s", 1, 1)
+
+
+def test_planted_fields(client: Client, cache: TurnCache) -> None:
+    """What somebody else wrote among the turns is no turn, and stops nothing."""
+    graph = grown(3)[-1]
+    cache.save("s", 1, graph)
+    for name in ("007", "-1", "9" * 5_000, "9" * 16, "²", "1.0", ""):
+        client.hset(turn_key(), name, "x")
+    client.hset(turn_key(), "version", "many")
+
+    assert cache.turns("s") == [1]
+    assert same_graph(cache.load("s"), graph)
+    assert [(one.turns, one.version) for one in cache.sessions()] == [(1, 0)]
+    assert cache.save("s", 2, graph).version == 1
+    assert cache.prune("s", keep=1).turns == 1
+    assert same_graph(cache.load("s"), graph)
+
+
+@pytest.mark.parametrize("value", [b"", b"x", b"\xff" * 4, b"\xff" * 100])
+def test_sweep_of_forged_values(client: Client, cache: TurnCache, value: bytes) -> None:
+    """A value that claims links which it has not is not followed, nor kills a sweep."""
+    graph = grown(9)[-1]
+    cache.save("s", 1, graph)
+    client.hset(turn_key(), "2", b"0" * 48 + value)
+    cache.save("s", 3, [Registry({"a": "x" * 300})])
+    address = next(iter(addresses_in(client.hget(turn_key(), "3")[48:])))
+    client.hset(chunk_key(), address, value)
+
+    assert cache.gc("s").chunks == 0
+    assert same_graph(cache.load("s", 1), graph)
+
+
+def test_planted_keys(client: Client, cache: TurnCache) -> None:
+    """Keys that look like those of sessions, and are none, are passed over."""
+    cache.save("s", 1, [1])
+    client.set("graphcodec:{a}:turns", "text")
+    client.hset("graphcodec:{b}:turns", "session", "s")
+    client.hset("graphcodec:{c}:turns", "session", b"\xff")
+    client.hset("graphcodec:{d}:turns", "version", "1")
+
+    assert [one.id for one in cache.sessions()] == ["s"]
 
 
 def test_too_large(client: Client) -> None:
