@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codecs import getincrementaldecoder
 from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from typing import Any, Final, TypeAlias
@@ -14,19 +15,23 @@ from graphcodec.primitives import (
     SpooledMarkdownArtifact,
     Tokenizable,
 )
+from graphcodec.readers._lines import ERRORS
 
 __all__ = ["QUERIES", "Query", "kind_of"]
 
 MOST: Final = 1000
 """How many lines, matches or records a query gives at most."""
 
+MOST_BYTES: Final = 1 << 22
+"""How many bytes of lines a query holds at most; one line may be of any length."""
+
 AT_ONCE: Final = 1 << 16
-"""About how many characters are counted as tokens at a time."""
+"""How many bytes are counted as tokens at a time."""
 
 Args: TypeAlias = Mapping[str, Any]
 
 _COUNT: Final = {"type": "integer", "minimum": 0}
-_SHOWN: Final = {"type": "integer", "minimum": 0, "maximum": MOST}
+_SHOWN: Final = {"type": "integer", "minimum": 1, "maximum": MOST}
 _DEPTH: Final = {"type": "integer", "minimum": 1, "maximum": 6}
 _PATH: Final = {"type": "string", "minLength": 1, "maxLength": 1000}
 _RANGE: Final = {
@@ -65,12 +70,15 @@ def kind_of(artifact: SpooledArtifact) -> str:
 
 def _cat(artifact: SpooledArtifact, args: Args) -> list[str]:
     start = args.get("start", 0)
-    return artifact.cat(start, min(args.get("end", start + MOST), start + MOST))
+    end = min(args.get("end", start + MOST), start + MOST)
+    return artifact.cat(start, end, max_bytes=MOST_BYTES)
 
 
 def _grep(artifact: SpooledArtifact, args: Args) -> list[str]:
     flags = args.get("flags", "")
-    return artifact.grep(args["pattern"], flags=flags, max_matches=MOST)
+    return artifact.grep(
+        args["pattern"], flags=flags, max_matches=MOST, max_bytes=MOST_BYTES
+    )
 
 
 def _estimate(artifact: SpooledArtifact, args: Args) -> int:
@@ -81,15 +89,10 @@ def _estimate(artifact: SpooledArtifact, args: Args) -> int:
 
 
 def _pieces(artifact: SpooledArtifact) -> Iterator[str]:
-    lines: list[str] = []
-    size = 0
-    for line in artifact.lines():
-        lines.append(line)
-        size += len(line) + 1
-        if size >= AT_ONCE:
-            yield "\n".join(lines)
-            lines, size = [""], 0
-    yield "\n".join(lines)
+    decoder = getincrementaldecoder("utf-8")(ERRORS)
+    for chunk in artifact.reader.iter_bytes(AT_ONCE):
+        yield decoder.decode(chunk)
+    yield decoder.decode(b"", final=True)
 
 
 def _slice(artifact: SpooledJsonArtifact, args: Args) -> list[object]:
@@ -115,14 +118,18 @@ _TEXT: Final = (
         kind=SpooledArtifact,
         about="Return the first lines of an artifact.",
         takes={"n": {**_SHOWN, "description": "How many lines; 10 if left out."}},
-        answer=lambda artifact, args: artifact.head(args.get("n", 10)),
+        answer=lambda artifact, args: artifact.head(
+            args.get("n", 10), max_bytes=MOST_BYTES
+        ),
     ),
     Query(
         name="artifact_tail",
         kind=SpooledArtifact,
         about="Return the last lines of an artifact.",
         takes={"n": {**_SHOWN, "description": "How many lines; 10 if left out."}},
-        answer=lambda artifact, args: artifact.tail(args.get("n", 10)),
+        answer=lambda artifact, args: artifact.tail(
+            args.get("n", 10), max_bytes=MOST_BYTES
+        ),
     ),
     Query(
         name="artifact_grep",

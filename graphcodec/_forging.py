@@ -15,7 +15,8 @@ from typing import Any, Final, cast
 from attrs import asdict, frozen, has
 
 from graphcodec._forged_queries import QUERIES, Query, kind_of
-from graphcodec.errors import GraphCodecError
+from graphcodec._paths import excerpt
+from graphcodec.errors import GraphCodecError, InvalidValueError
 from graphcodec.primitives import (
     ArtifactTool,
     Conversation,
@@ -27,6 +28,9 @@ from graphcodec.primitives import (
 )
 
 __all__ = ["forge_tools"]
+
+MOST_CHARS: Final = 1_000_000
+"""How many characters an answer may have at most, which fit in `MOST_BYTES`."""
 
 LONGEST_ID_LIST: Final = 20
 """How many ids are told with their kinds in a description."""
@@ -45,11 +49,18 @@ def forge_tools(conversation: Conversation, *, max_chars: int = 50_000) -> ToolR
 
     Args:
         conversation: Where the artifacts are.
-        max_chars: How many characters an answer may have; the rest is cut off.
+        max_chars: How many characters an answer may have, at most a million; the rest
+            is cut off.
 
     Returns:
         A registry of `ArtifactTool`; an empty one if there is no artifact.
+
+    Raises:
+        InvalidValueError: If *max_chars* is no such number.
     """
+    if type(max_chars) is not int or not 0 < max_chars <= MOST_CHARS:
+        msg = f"max_chars must be an int from 1 to {MOST_CHARS:,}"
+        raise InvalidValueError(msg, value=excerpt(max_chars))
     held = dict(_artifacts(conversation))
     return ToolRegistry(
         [

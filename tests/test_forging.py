@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
+import tracemalloc
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, BinaryIO
@@ -317,6 +318,38 @@ def test_long_answers_are_cut() -> None:
     records = [call("c", SpooledJsonArtifact(BytesReader(b'{"a": [1, 2, 3]}')))]
     told = ask(records, "artifact_json_get", {"call_id": "c", "path": "$"}, max_chars=9)
     assert told.startswith("[\n  {\n   \n… cut")
+
+
+@pytest.mark.parametrize("wrong", [0, -1, 1_000_001, True, "50", None])
+def test_answers_have_a_length(wrong: Any) -> None:
+    """A number of characters that makes no sense is refused before a model asks."""
+    with pytest.raises(errors.InvalidValueError, match="from 1 to 1,000,000"):
+        forge_tools(talk(), max_chars=wrong)
+
+
+@pytest.mark.parametrize(
+    ("name", "args"),
+    [
+        ("artifact_head", {}),
+        ("artifact_tail", {}),
+        ("artifact_cat", {"end": 9}),
+        ("artifact_grep", {"pattern": "x"}),
+    ],
+)
+def test_no_more_is_held_of_an_enormous_line(name: str, args: dict[str, Any]) -> None:
+    """However long a line is, a model gets some of it, and little is held for that."""
+    items = [call("c", SpooledArtifact(BytesReader(b"x" * 20_000_000)))]
+    ask(ITEMS, name, {"call_id": "c-log", **args})
+
+    tracemalloc.start()
+    try:
+        text = ask(items, name, {"call_id": "c", **args})
+        held = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+    assert "cut after 50,000 characters" in text
+    assert held < 20_000_000
 
 
 def test_many_lines_are_cut() -> None:

@@ -12,6 +12,7 @@ from graphcodec.primitives._checks import checked
 from graphcodec.readers._contracts import Reader
 from graphcodec.readers._grep import grep
 from graphcodec.readers._lines import LineIndex, decoded
+from graphcodec.readers._patterns import refused
 from graphcodec.readers._threads import in_thread
 
 __all__ = ["SpooledArtifact"]
@@ -56,34 +57,45 @@ class SpooledArtifact(Primitive):
         """Yield the lines in order, as they are read."""
         return self._index().lines()
 
-    def head(self, n: int = 10) -> list[str]:
+    def head(self, n: int = 10, *, max_bytes: int | None = None) -> list[str]:
         """Return the first lines.
 
         Args:
             n: How many; none if it is not above 0.
+            max_bytes: See `cat`.
         """
-        return self.cat(0, n)
+        return self.cat(0, n, max_bytes=max_bytes)
 
-    def tail(self, n: int = 10) -> list[str]:
+    def tail(self, n: int = 10, *, max_bytes: int | None = None) -> list[str]:
         """Return the last lines, reading from the end if the reader knows where it is.
 
         Args:
             n: How many; none if it is not above 0.
+            max_bytes: See `cat`; counted from the end, so that the first line is cut.
         """
-        return self._index().tail(n) if n > 0 else []
+        _check_bytes(max_bytes)
+        return self._index().tail(n, most=max_bytes) if n > 0 else []
 
-    def cat(self, start: int = 0, end: int | None = None) -> list[str]:
+    def cat(
+        self, start: int = 0, end: int | None = None, *, max_bytes: int | None = None
+    ) -> list[str]:
         """Return the lines from number *start* up to, but without, *end*.
 
         Args:
             start: Number of the first line; a negative one is taken as 0.
             end: Number behind the last line; None for all, and none if negative.
+            max_bytes: After how many bytes to stop, be it within a line: one line may
+                be as long as the text. None for no limit.
+
+        Raises:
+            InvalidValueError: If *max_bytes* is not above 0.
         """
+        _check_bytes(max_bytes)
         start = max(0, start)
         if end is not None and end <= start:
             return []
         count = None if end is None else end - start
-        return list(islice(self._index().lines(start), count))
+        return list(islice(self._index().lines(start, most=max_bytes), count))
 
     def grep(
         self,
@@ -92,6 +104,7 @@ class SpooledArtifact(Primitive):
         flags: str = "",
         timeout: float | None = 1.0,
         max_matches: int | None = None,
+        max_bytes: int | None = None,
     ) -> list[str]:
         """Return the lines in which *pattern* is found.
 
@@ -108,6 +121,7 @@ class SpooledArtifact(Primitive):
             timeout: How many seconds matching a str may take in all, not counting the
                 time that reading takes; None for no limit.
             max_matches: How many lines to return at most; None for all.
+            max_bytes: See `cat`; of the lines that are returned.
 
         Raises:
             InvalidValueError: If a str is no regular expression, is longer than 1,000
@@ -115,12 +129,14 @@ class SpooledArtifact(Primitive):
             LimitExceededError: With the limit ``pattern_timeout``, if matching took
                 longer than *timeout*.
         """
+        _check_bytes(max_bytes)
         return grep(
             self._index(),
             pattern,
             flags=flags,
             timeout=timeout,
             max_matches=max_matches,
+            max_bytes=max_bytes,
         )
 
     def line_count(self) -> int:
@@ -135,17 +151,19 @@ class SpooledArtifact(Primitive):
         """Return the whole text."""
         return decoded(b"".join(self.reader.iter_bytes()))
 
-    async def ahead(self, n: int = 10) -> list[str]:
+    async def ahead(self, n: int = 10, *, max_bytes: int | None = None) -> list[str]:
         """Do what `head` does without blocking the event loop."""
-        return await in_thread(self.head, n)
+        return await in_thread(self.head, n, max_bytes=max_bytes)
 
-    async def atail(self, n: int = 10) -> list[str]:
+    async def atail(self, n: int = 10, *, max_bytes: int | None = None) -> list[str]:
         """Do what `tail` does without blocking the event loop."""
-        return await in_thread(self.tail, n)
+        return await in_thread(self.tail, n, max_bytes=max_bytes)
 
-    async def acat(self, start: int = 0, end: int | None = None) -> list[str]:
+    async def acat(
+        self, start: int = 0, end: int | None = None, *, max_bytes: int | None = None
+    ) -> list[str]:
         """Do what `cat` does without blocking the event loop."""
-        return await in_thread(self.cat, start, end)
+        return await in_thread(self.cat, start, end, max_bytes=max_bytes)
 
     async def agrep(
         self,
@@ -154,10 +172,16 @@ class SpooledArtifact(Primitive):
         flags: str = "",
         timeout: float | None = 1.0,  # noqa: ASYNC109 - of matching, not of waiting
         max_matches: int | None = None,
+        max_bytes: int | None = None,
     ) -> list[str]:
         """Do what `grep` does without blocking the event loop."""
         return await in_thread(
-            self.grep, pattern, flags=flags, timeout=timeout, max_matches=max_matches
+            self.grep,
+            pattern,
+            flags=flags,
+            timeout=timeout,
+            max_matches=max_matches,
+            max_bytes=max_bytes,
         )
 
     async def aline_count(self) -> int:
@@ -185,3 +209,8 @@ class SpooledArtifact(Primitive):
             index = LineIndex(self.reader)
             object.__setattr__(self, "_lines", index)
         return index
+
+
+def _check_bytes(most: int | None) -> None:
+    if most is not None and most < 1:
+        raise refused("max_bytes must be above 0", most)

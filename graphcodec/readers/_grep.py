@@ -19,7 +19,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final, Protocol, cast
 
 from graphcodec.readers._blockwise import for_blocks
-from graphcodec.readers._lines import LineIndex, decoded
+from graphcodec.readers._lines import ERRORS, LineIndex, decoded
 from graphcodec.readers._patterns import (
     Budget,
     check_size,
@@ -75,6 +75,7 @@ def grep(
     flags: str = "",
     timeout: float | None = 1.0,
     max_matches: int | None = None,
+    max_bytes: int | None = None,
 ) -> list[str]:
     """Return the lines in which *pattern* is found.
 
@@ -84,6 +85,7 @@ def grep(
         flags: Letters of ``imsu``, for a str.
         timeout: How many seconds matching a str may take in all, without reading.
         max_matches: How many lines to return at most.
+        max_bytes: After how many bytes of lines to stop, be it within a line.
 
     Raises:
         InvalidValueError: If *pattern*, *flags* or *timeout* makes no sense.
@@ -91,12 +93,24 @@ def grep(
     """
     if max_matches is not None and max_matches < 0:
         raise refused("max_matches can't be negative", max_matches)
+    most = sys.maxsize if max_bytes is None else max_bytes
     matcher = _matcher(pattern, flags, timeout)
-    with closing(_matches(index, matcher)) as lines:
-        return list(islice(lines, max_matches))
+    with closing(_matches(index, matcher, most)) as lines:
+        found = lines if max_bytes is None else _within(lines, max_bytes)
+        return list(islice(found, max_matches))
 
 
-def _matches(index: LineIndex, matcher: Matcher) -> Generator[str]:
+def _within(lines: Generator[str], most: int) -> Generator[str]:
+    """Yield lines up to a number of bytes, the last one cut."""
+    for line in lines:
+        data = line.encode("utf-8", ERRORS)
+        yield line if len(data) <= most else decoded(data[:most])
+        most -= len(data) + 1
+        if most <= 0:
+            return
+
+
+def _matches(index: LineIndex, matcher: Matcher, most: int) -> Generator[str]:
     line = _Line(matcher, 0)
     offset = 0
     with closing(index.chunks()) as chunks:
@@ -104,14 +118,14 @@ def _matches(index: LineIndex, matcher: Matcher) -> Generator[str]:
             first, last = chunk.find(b"\n"), chunk.rfind(b"\n")
             line.feed(chunk if first < 0 else chunk[:first])
             if first >= 0:
-                yield from line.found(index)
+                yield from line.found(index, most)
                 if last > first:
                     yield from matcher.lines(chunk[first + 1 : last])
                 line = _Line(matcher, offset + last + 1)
                 line.feed(chunk[last + 1 :])
             offset += len(chunk)
     if offset:
-        yield from line.found(index)
+        yield from line.found(index, most)
 
 
 class _Line:
@@ -136,13 +150,18 @@ class _Line:
             kept = self._search()[-OVERLAP:]
             self._pieces, self._held = [kept], len(kept)
 
-    def found(self, index: LineIndex) -> list[str]:
-        """Return the whole line in a list, which is empty if nothing matches."""
+    def found(self, index: LineIndex, most: int) -> list[str]:
+        """Return the line in a list, which is empty if nothing matches.
+
+        Args:
+            index: Where to find what was not kept.
+            most: How many bytes of the line are enough.
+        """
         line = self._search()
         if not self._matched:
             return []
         if len(line) < self._size:
-            line = index.read(self._start, self._start + self._size)
+            line = index.read(self._start, self._start + min(self._size, most))
         return [decoded(line)]
 
     def _search(self) -> bytes:

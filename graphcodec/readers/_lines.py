@@ -102,24 +102,30 @@ class LineIndex:
             self._extend(None)
             return self._size
 
-    def lines(self, start: int = 0) -> Generator[str]:
+    def lines(self, start: int = 0, *, most: int | None = None) -> Generator[str]:
         """Yield the lines from number *start* on.
 
         Args:
             start: How many lines to leave out, at least 0.
+            most: After how many bytes to stop, be it within a line; None for the end.
         """
         offset = self._offset(start)
         if offset is None:
             return
-        with closing(line_blocks(self.chunks(offset), continued=offset > 0)) as blocks:
+        chunks = self.chunks(offset)
+        if most is not None:
+            chunks = _first(chunks, most)
+        with closing(line_blocks(chunks, continued=offset > 0)) as blocks:
             for block in blocks:
                 yield from decoded(block).split("\n")
 
-    def tail(self, count: int) -> list[str]:
+    def tail(self, count: int, *, most: int | None = None) -> list[str]:
         """Return the last *count* lines, reading backwards from the end.
 
         Args:
             count: How many, at least 1.
+            most: After how many bytes to stop, be it within a line; None for as many as
+                there are.
 
         Raises:
             StaleHandleError: If the content is shorter than its reader said.
@@ -127,10 +133,11 @@ class LineIndex:
         end = self.size()
         if not end:
             return []
+        first = 0 if most is None else max(0, end - most)
         pieces: list[bytes] = []
         width = BLOCK
-        while end > 0:
-            start = max(0, end - width)
+        while end > first:
+            start = max(first, end - width)
             window = self.read(start, end)
             newlines = window.count(b"\n")
             if newlines >= count:
@@ -183,14 +190,8 @@ class LineIndex:
         Args:
             most: How many, if there are so many.
         """
-        pieces: list[bytes] = []
-        with closing(self.chunks()) as chunks:
-            for chunk in chunks:
-                pieces.append(chunk[:most])
-                most -= len(chunk)
-                if most <= 0:
-                    break
-        return b"".join(pieces)
+        with closing(_first(self.chunks(), most)) as chunks:
+            return b"".join(chunks)
 
     def _stream(self, offset: int) -> Generator[bytes]:
         if not offset:
@@ -254,6 +255,16 @@ class LineIndex:
         if len(self._counts) == MOST_COUNTS:
             self._counts = self._counts[1::2]
             self._step *= 2
+
+
+def _first(chunks: Generator[bytes], most: int) -> Generator[bytes]:
+    """Yield the first bytes of *chunks*, as many as *most*."""
+    with closing(chunks):
+        for chunk in chunks:
+            yield chunk[:most]
+            most -= len(chunk)
+            if most <= 0:
+                return
 
 
 def line_blocks(

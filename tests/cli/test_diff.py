@@ -73,7 +73,7 @@ def test_shows_what_is_gone_and_shared(tmp_path: Path) -> None:
 
 def test_urls_of_handles_are_shown_without_their_secrets(tmp_path: Path) -> None:
     """A change of a signed URL is told without the user and the query of either."""
-    paths = []
+    paths: list[object] = []
     for name in ("one", "two"):
         url = f"https://ana:hunter2@example.org/{name}?sig=hunter2-{name}"
         reader = {"$type": "$reader", "tag": "media:http", "locator": {"url": url}}

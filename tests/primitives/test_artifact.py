@@ -292,6 +292,9 @@ def test_threads_share_an_artifact(log: bytes) -> None:
         "assert text.grep('last') == ['last']",
         "assert text.cat(2) == ['last']",
         "assert text.grep('(x|y)*last') == ['last']",
+        "assert text.cat(1, 2, max_bytes=9) == ['x' * 9]",
+        "assert text.grep('x', max_bytes=9) == ['x' * 9]",
+        "assert text.tail(2, max_bytes=9) == ['xxxx', 'last']",
     ],
 )
 def test_a_huge_line_costs_its_neighbours_nothing(call: str) -> None:
@@ -339,6 +342,35 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
     assert int(done.stdout) < 48 * KIB
 
 
+@given(contents, st.integers(0, 4), st.integers(1, 12))
+def test_what_is_read_of_long_lines_can_be_bounded(
+    data: bytes, number: int, most: int
+) -> None:
+    """With a number of bytes, the text is seen as if it ended, or began, there."""
+    text = artifact(data)
+    rest = data.split(b"\n", number)[number:]
+
+    assert text.head(number, max_bytes=most) == model(data[:most])[:number]
+    cut = rest[0][:most] if rest else b""
+    seen = model(cut) if cut or not number else [""] * len(rest)
+    assert text.cat(number, max_bytes=most) == seen
+    tail = model(data[max(0, len(data) - most) :])
+    assert text.tail(number + 1, max_bytes=most) == tail[-number - 1 :]
+    found = "\n".join(text.grep("a", max_bytes=most)).encode("utf-8", "surrogateescape")
+    whole = "\n".join(text.grep("a")).encode("utf-8", "surrogateescape")
+    assert found == whole[:most].removesuffix(b"\n")
+
+
+def test_a_bound_is_above_nothing() -> None:
+    """A number of bytes that makes no sense is refused."""
+    text = artifact(b"one")
+    for ask in (text.head, text.tail, text.cat):
+        with pytest.raises(errors.InvalidValueError, match="max_bytes must be above 0"):
+            ask(1, max_bytes=0)
+    with pytest.raises(errors.InvalidValueError, match="max_bytes must be above 0"):
+        text.grep("o", max_bytes=-1)
+
+
 def test_a_huge_line_can_be_returned() -> None:
     """A line of megabytes that matches is returned whole."""
     huge = "x" * 9_000_000 + "needle" + "y" * 100
@@ -383,16 +415,16 @@ def test_async_faces() -> None:
     async def all_of_it() -> list[object]:
         return [
             await text.ahead(1),
-            await text.atail(1),
-            await text.acat(1, 2),
-            await text.agrep("T", flags="i", max_matches=1),
+            await text.atail(1, max_bytes=4),
+            await text.acat(1, 2, max_bytes=9),
+            await text.agrep("T", flags="i", max_matches=1, max_bytes=9),
             await text.aline_count(),
             await text.abyte_length(),
             await text.atext(),
         ]
 
     assert asyncio.run(all_of_it()) == [
-        *(["one"], ["three"], ["two"], ["two"]),
+        *(["one"], ["hree"], ["two"], ["two"]),
         *(3, 13, "one\ntwo\nthree"),
     ]
 
