@@ -190,6 +190,8 @@ def _text(entry: Entry) -> str:
     if isinstance(content, ToolCall):
         return f"{content.name} {json.dumps(content.plain_arguments())}"
     if isinstance(content, ImageContent):
+        if content.handle is not None:
+            return "<an image in a store>"
         return f"<{counted(len(content.b64), 'character')} of an image>"
     return f"<{content.dimensions} dimensions>"
 

@@ -38,6 +38,8 @@ from graphcodec.log._memory import MemoryTier as MemoryTier
 from graphcodec.log._memory import audit_key as audit_key
 from graphcodec.log._memory import memory_key as memory_key
 from graphcodec.log._moments import Timestamp as Timestamp
+from graphcodec.log._offload import inline as inline
+from graphcodec.log._offload import offload as offload
 from graphcodec.log._parquet import Exported as Exported
 from graphcodec.log._parquet import read_parquet as read_parquet
 from graphcodec.log._parquet import write_parquet as write_parquet
@@ -174,8 +176,10 @@ __all__ = [
     "from_primitives",
     "from_record_batch",
     "id_of",
+    "inline",
     "memory_key",
     "new_id",
+    "offload",
     "orphans",
     "read_parquet",
     "sum_input_tokens",

@@ -8,7 +8,7 @@ from typing import ClassVar, Final, Self, cast
 from attrs import field, frozen
 
 from graphcodec.errors import InvalidValueError
-from graphcodec.log._rules import ANY_TEXT, JSON_DEFAULT, U64
+from graphcodec.log._rules import ANY_TEXT, JSON_DEFAULT, OMIT_NONE, U64
 from graphcodec.log._words import Custom, ExecutionHint, to_hint, to_word
 from graphcodec.primitives._base import Primitive
 from graphcodec.primitives._checks import checked, excerpt
@@ -34,6 +34,7 @@ class TextContent(Primitive):
     Attributes:
         content: The text.
         signature: What the provider signed it with.
+        handle: Where the whole text is, if *content* is its beginning; see `offload`.
     """
 
     __graphcodec_tag__: ClassVar[str] = "log:TextContent"
@@ -41,6 +42,7 @@ class TextContent(Primitive):
 
     content: str = field(metadata=ANY_TEXT)
     signature: str | None = field(default=None, metadata=ANY_TEXT)
+    handle: Mapping[str, object] | None = field(default=None, metadata=OMIT_NONE)
 
     def _summary(self) -> str:
         return f"<{len(self.content)} chars>"
@@ -54,6 +56,7 @@ class ImageContent(Primitive):
     Attributes:
         b64: Its bytes in base64.
         mime_type: What it is: a word such as ``ImagePng``, or `Custom`.
+        handle: Where the bytes are, if *b64* is empty; see `offload`.
     """
 
     __graphcodec_tag__: ClassVar[str] = "log:ImageContent"
@@ -61,8 +64,11 @@ class ImageContent(Primitive):
 
     b64: str = field(metadata=ANY_TEXT)
     mime_type: str | Custom = field(converter=to_word)
+    handle: Mapping[str, object] | None = field(default=None, metadata=OMIT_NONE)
 
     def _summary(self) -> str:
+        if self.handle is not None:
+            return "<in a store>"
         return f"<{len(self.b64)} chars of base64>"
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import base64
 import json
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final, Literal, cast
@@ -17,7 +16,6 @@ from typing import Any, Final, Literal, cast
 from graphcodec import primitives as p
 from graphcodec._comparing import difference
 from graphcodec.codec import Codec, encode_text
-from graphcodec.codec import decode as decode_document
 from graphcodec.errors import JsonError
 from graphcodec.log._content import (
     ArgValue,
@@ -31,6 +29,7 @@ from graphcodec.log._content import (
 from graphcodec.log._ids import derived_id, milliseconds_of, new_id
 from graphcodec.log._json import mended
 from graphcodec.log._moments import Timestamp
+from graphcodec.log._offload import inlined, opened, reader_of
 from graphcodec.log._records import (
     Assistant,
     Conversation,
@@ -41,9 +40,9 @@ from graphcodec.log._records import (
     WorkingMemory,
 )
 from graphcodec.log._usage import ModelId, UsageReport
-from graphcodec.log._words import Custom
+from graphcodec.log._words import Custom, mime_type_of
 from graphcodec.primitives._base import Primitive
-from graphcodec.readers import BytesReader
+from graphcodec.readers import BytesReader, Reader
 
 __all__ = ["Item", "from_primitives", "to_primitives"]
 
@@ -228,10 +227,12 @@ def to_primitives(
     Args:
         records: The records, oldest first.
         id: The id of the conversation; a new one if left out.
-        codec: What reads the documents of the primitives.
+        codec: What reads the documents of the primitives, and opens handles.
 
     Raises:
         UndecodableValueError: If a document of a primitive can't be read.
+        HandleError: If the handle of a text or document can't be opened; those of media
+            are not opened yet.
     """
     reader = _Reader(codec)
     for record in records:
@@ -261,7 +262,7 @@ class _Reader:
     """
 
     def __init__(self, codec: Codec | None) -> None:
-        self._decode: Any = decode_document if codec is None else codec.decode
+        self._codec = codec
         self.items: list[Item] = []
         self.instructions: list[p.Tokenizable] = []
         self.memories: list[p.Memory] = []
@@ -269,6 +270,7 @@ class _Reader:
 
     def take(self, record: SessionRecord) -> None:
         """Add what one record holds."""
+        record = inlined(record, self._codec)
         if isinstance(record, WorkingMemory):
             self.memories = [self._memory(fact) for fact in record.facts]
         elif isinstance(record, Conversation):
@@ -278,7 +280,7 @@ class _Reader:
                 self._place(self._whole(record.primitive), record.message)
 
     def _whole(self, document: Mapping[str, object]) -> Primitive:
-        found = self._decode(json.dumps(document))
+        found = opened(document, codec=self._codec)
         if not isinstance(found, (*_ITEMS, p.Tokenizable, p.Memory)):
             msg = "the document beside a message holds no primitive of a conversation"
             raise JsonError(msg, type_name=type(found).__name__)
@@ -347,7 +349,8 @@ class _Reader:
     ) -> None:
         """Add a message, unless it is empty."""
         text = _text(content)
-        media = [_media(content, role)] if isinstance(content, ImageContent) else []
+        image = content if isinstance(content, ImageContent) else None
+        media = [] if image is None else [self._media(image, role)]
         if text or media:
             self.items.append(
                 p.Message(
@@ -376,6 +379,13 @@ class _Reader:
             completed_at=moment,
         )
 
+    def _media(self, image: ImageContent, role: str) -> p.Media:
+        if image.handle is not None:
+            reader = reader_of(image.handle, codec=self._codec)
+            return _media(image, role, reader, json.dumps(image.handle).encode())
+        data = _bytes_of(image)
+        return _media(image, role, BytesReader(data), data)
+
     def _memory(self, fact: MemoryFact) -> p.Memory:
         if fact.primitive is not None:
             return cast("p.Memory", self._whole(fact.primitive))
@@ -403,34 +413,37 @@ def _text(content: UserModelContent) -> str:
     return content.content if isinstance(content, TextContent) else ""
 
 
-def _media(image: ImageContent, role: str) -> p.Media:
-    """Return an image as a media that holds its bytes.
+def _bytes_of(image: ImageContent) -> bytes:
+    """Return the bytes of an image.
 
     Raises:
         JsonError: If they are not in base64.
     """
     try:
-        data = base64.b64decode(image.b64, validate=True)
+        return base64.b64decode(image.b64, validate=True)
     except ValueError as exc:
         msg = "an image of the log is not in base64"
         raise JsonError(msg, type_name="ImageContent") from exc
-    mime_type = _mime_type(image.mime_type)
+
+
+def _media(image: ImageContent, role: str, reader: Reader, name: bytes) -> p.Media:
+    """Return an image as a media.
+
+    Args:
+        image: The image.
+        role: Who shows it.
+        reader: Where its bytes are.
+        name: What its id is derived from.
+    """
+    mime_type = mime_type_of(image.mime_type)
     make = p.Media.user_attachment if role == "user" else p.Media.tool_generated
     return make(
-        id=derived_id(data),
+        id=derived_id(name),
         kind="image",
         mime_type=mime_type,
         filename=f"image.{mime_type.rpartition('/')[2]}",
-        reader=BytesReader(data),
+        reader=reader,
     )
-
-
-def _mime_type(word: str | Custom) -> str:
-    """Return the usual name of a type: ``image/png`` for ``ImagePng``."""
-    if isinstance(word, Custom):
-        return word.text or "application/octet-stream"
-    main, *rest = re.findall("[A-Z][^A-Z]*", word) or [word]
-    return f"{main}/{''.join(rest) or '*'}".lower()
 
 
 def _stash(message: Assistant) -> p.Registry:

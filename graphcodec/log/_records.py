@@ -261,7 +261,8 @@ class Conversation(Primitive):
     Attributes:
         message: The message.
         primitive: The document of the primitive that the message was made of, where the
-            message does not say all; see `from_primitives`.
+            message does not say all; see `from_primitives`. A large one is in a store,
+            and here is the handle; see `offload`.
     """
 
     __graphcodec_tag__: ClassVar[str] = "log:Conversation"

@@ -15,6 +15,7 @@ from graphcodec.log._documents import Document, DocumentStore
 from graphcodec.log._events import Failed, Subscription
 from graphcodec.log._ids import new_id
 from graphcodec.log._json import to_json
+from graphcodec.log._offload import offload
 from graphcodec.log._reading import Entry, entry_of, tail
 from graphcodec.log._records import SessionRecord, id_of
 from graphcodec.log._rows import kind_of, moment_of, titles_of
@@ -75,8 +76,8 @@ class SessionLog:
         flush_interval: Flush after so many seconds at the latest; None for no limit.
         journal: Write each record before `append` returns, so that a killed process
             loses nothing. Threads that append at once share a write.
-        media: Where large media and artifacts of primitives are put, so that records
-            hold handles in their place; see `graphcodec.persist`.
+        media: Where images, other media and large outputs of tools are put, so that
+            records hold handles in their place; see `offload`.
 
     Raises:
         InvalidValueError: If an option can't be used.
@@ -139,8 +140,8 @@ class SessionLog:
         Raises:
             InvalidValueError: If it is neither.
             UnencodableValueError: If a primitive has no wire form.
-            StorageError: If the log is closed. With a journal also if the store failed:
-                the record waits then.
+            StorageError: If the log is closed, or the store for media failed. With a
+                journal also if the store failed: the record waits then.
             JsonError: With a journal, if the record can't be written.
         """
         names = [self._append(one) for one in self._records(record)]
@@ -148,15 +149,21 @@ class SessionLog:
 
     def _records(self, record: Appendable) -> Sequence[SessionRecord]:
         if isinstance(record, _RECORDS):
-            return [cast("SessionRecord", record)]
+            return [self._offloaded(cast("SessionRecord", record))]
         if isinstance(record, _PRIMITIVES):
             item = cast("Item", record)
             if self._media is not None:
-                item = persist(item, self._media)
-            return from_primitives([item], codec=self._codec)
+                item = persist(item, self._media, inline_limit=0)
+            made = from_primitives([item], codec=self._codec)
+            return [self._offloaded(one) for one in made]
         msg = f"a log takes session records and primitives, not {excerpt(record)}"
         hint = "for a whole conversation: for record in from_primitives(it): ..."
         raise InvalidValueError(msg, hint=hint)
+
+    def _offloaded(self, record: SessionRecord) -> SessionRecord:
+        if self._media is None:
+            return record
+        return offload(record, self._media, codec=self._codec)
 
     def _append(self, record: SessionRecord) -> str:
         name = id_of(record) or new_id()

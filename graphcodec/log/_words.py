@@ -1,7 +1,8 @@
 """The words of session records: closed sets, and open ones with a way out."""
 
+import re
 from enum import Enum, StrEnum
-from typing import ClassVar, TypeVar, cast
+from typing import ClassVar, Final, TypeVar, cast
 
 from attrs import field, frozen
 
@@ -17,6 +18,7 @@ __all__ = [
     "MessageRole",
     "ObservationKind",
     "StopReason",
+    "mime_type_of",
     "to_cost_status",
     "to_hint",
     "to_observation_kind",
@@ -24,6 +26,9 @@ __all__ = [
 ]
 
 E = TypeVar("E", bound=Enum)
+
+_MIME_TYPE: Final = re.compile(r"[\w.+-]+/[\w.+-]+", re.ASCII)
+_NO_MIME_TYPE: Final = "application/octet-stream"
 
 
 class MessageRole(StrEnum):
@@ -106,6 +111,16 @@ class Custom(Primitive):
 def to_word(value: str | Custom) -> str | Custom:
     """Turn a member of a StrEnum into the str that it is."""
     return value.value if isinstance(value, StrEnum) else value
+
+
+def mime_type_of(word: str | Custom) -> str:
+    """Return the usual name of a type of media: ``image/png`` for ``ImagePng``."""
+    if isinstance(word, Custom):
+        name = word.text
+    else:
+        main, *rest = re.findall("[A-Z][^A-Z]*", word) or [word]
+        name = f"{main}/{''.join(rest)}".lower()
+    return name if _MIME_TYPE.fullmatch(name) else _NO_MIME_TYPE
 
 
 def _to_member(cls: type[E], value: object) -> E:
