@@ -357,8 +357,8 @@ import sys, graphcodec.primitives
 roots = {name.partition(".")[0] for name in sys.modules}
 unwanted = roots & {"cattrs", "msgspec", "fsspec", "httpx", "tiktoken", "regex"}
 codec = {name for name in sys.modules if name.startswith("graphcodec.")}
-codec -= {"graphcodec.errors", "graphcodec._callables", "graphcodec._paths"}
-codec = {n for n in codec if n.split(".")[1] not in ("primitives", "readers")}
+light = ("errors", "primitives", "readers", "_callables", "_extras", "_paths")
+codec = {n for n in codec if n.split(".")[1] not in light}
 print("attrs" in roots, sorted(unwanted), sorted(codec))
 """
     root = str(Path(errors.__file__).parents[1])
