@@ -70,6 +70,8 @@ from graphcodec.log._rows import SessionRecordRow as SessionRecordRow
 from graphcodec.log._session import SessionLog as SessionLog
 from graphcodec.log._sqlite import SqliteDocumentStore as SqliteDocumentStore
 from graphcodec.log._tools import Args as Args
+from graphcodec.log._tools import MultiCommands as MultiCommands
+from graphcodec.log._tools import Tool as Tool
 from graphcodec.log._tools import ToolDefinition as ToolDefinition
 from graphcodec.log._turns import Answer as Answer
 from graphcodec.log._turns import Turn as Turn
@@ -129,6 +131,7 @@ __all__ = [
     "Messages",
     "ModelId",
     "ModelOutput",
+    "MultiCommands",
     "Observation",
     "ObservationEntry",
     "ObservationKind",
@@ -157,6 +160,7 @@ __all__ = [
     "Timing",
     "TokenLedger",
     "TokenSnapshot",
+    "Tool",
     "ToolCall",
     "ToolDefinition",
     "ToolResult",

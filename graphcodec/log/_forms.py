@@ -29,7 +29,7 @@ from graphcodec.log._failures import ERROR_DETAILS, ERROR_TEXTS, AgenticError
 from graphcodec.log._moments import Timestamp
 from graphcodec.log._records import SessionMemory, SessionRecord
 from graphcodec.log._rules import CUSTOM
-from graphcodec.log._tools import Args
+from graphcodec.log._tools import Args, MultiCommands, ToolDefinition
 from graphcodec.log._usage import ModelId, TokenSnapshot
 from graphcodec.log._words import Custom, GenKind
 from graphcodec.primitives._base import Primitive
@@ -413,14 +413,19 @@ def _read_model(value: object) -> object:
     kind, pair = _only_item(value)
     if kind not in {"Name", "Alias", "Group", "Architecture"}:
         raise UnknownVariantError(f"there is no variant {excerpt(kind)}")
-    if type(pair) is not list or len(pair) != 2:  # noqa: PLR2004 - a pair
-        raise Misfit("there must be a pair of name and quantization", kind)
-    name, quantization = pair
     with _at(kind):
+        name, quantization = _pair(pair, "name and quantization")
         if quantization is not None:
             quantization = cast("Convert", _word_form("Custom").read)(quantization)
         given = {"kind": kind, "name": name, "quantization": quantization}
         return _made(ModelId, given, [])
+
+
+def _pair(value: object, of: str) -> tuple[Any, Any]:
+    if type(value) is not list or len(value) != 2:  # noqa: PLR2004 - a pair
+        raise Misfit(f"there must be a pair of {of}")
+    first, second = value
+    return first, second
 
 
 def _write_model(model: ModelId) -> object:
@@ -503,6 +508,21 @@ def _read_schema(value: object) -> object:
     return Args(_as_map(value))
 
 
+def _read_commands(value: object) -> object:
+    name, definitions = _pair(value, "name and definitions")
+    with _at(1):
+        definitions = cast("Convert", _definitions().read)(definitions)
+    return _made(MultiCommands, {"name": name, "definitions": definitions}, [])
+
+
+def _write_commands(tool: MultiCommands) -> object:
+    return [tool.name, cast("Convert", _definitions().write)(tool.definitions)]
+
+
+def _definitions() -> Form:
+    return _list_form(form_of(ToolDefinition))
+
+
 def _read_memory(value: object) -> object:
     read = cast("Convert", form_of(SessionRecord).read)
     found: dict[str, object] = {}
@@ -528,6 +548,7 @@ _OWN: Final[Mapping[Any, Form]] = {
     AgenticError: Form(_read_error, _write_error),
     SessionMemory: Form(_read_memory, _write_memory),
     Args: Form(_read_schema, lambda args: args.schema),
+    MultiCommands: Form(_read_commands, _write_commands),
 }
 
 

@@ -39,7 +39,7 @@ _WITH_ID: Final = ("retracted", "working_memory", "observation", "reflection")
 _MESSAGES: Final = ("User", "Assistant", "ToolResult")
 
 
-def to_json(value: Primitive | Event) -> str:
+def to_json(value: Primitive | Event, cls: Any = None) -> str:
     """Return a session record, or a part of one, as JSON.
 
     Whatever the first logs could hold is written as they wrote it. An `UnknownRecord`
@@ -47,6 +47,9 @@ def to_json(value: Primitive | Event) -> str:
 
     Args:
         value: A record, a message, or any other class of this package; also an event.
+        cls: What it is written as: the union that it belongs to, such as `Messages` or
+            `Tool`, which adds the name of the variant. By default records are written
+            as `SessionRecord` and all else as its own class.
 
     Raises:
         JsonError: If it holds text that JSON can't, such as half a surrogate pair.
@@ -55,13 +58,13 @@ def to_json(value: Primitive | Event) -> str:
         return value.content
     if isinstance(value, Appended | Flushed | Failed):
         return msgspec.json.encode(_event_tree(value)).decode()
-    union = isinstance(value, _RECORDS)
-    hint: Any = SessionRecord if union else type(value)
-    form = form_of(hint)
+    if cls is None:
+        cls = SessionRecord if isinstance(value, _RECORDS) else type(value)
+    form = form_of(cls)
     try:
         tree = value if form.write is None else form.write(value)
         return msgspec.json.encode(tree).decode()
-    except (TypeError, ValueError, RecursionError, UnicodeError) as exc:
+    except (KeyError, TypeError, ValueError, RecursionError) as exc:
         msg = f"{PREFIX}the {type(value).__name__} can't be written: {exc}"
         raise JsonError(msg, type_name=type(value).__name__) from exc
 

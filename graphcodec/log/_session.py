@@ -76,6 +76,8 @@ class SessionLog:
         flush_interval: Flush after so many seconds at the latest; None for no limit.
         journal: Write each record before `append` returns, so that a killed process
             loses nothing. Threads that append at once share a write.
+        max_unflushed: How many records may wait while the store fails; `append` raises
+            then. At least *flush_at*.
         media: Where images, other media and large outputs of tools are put, so that
             records hold handles in their place; see `offload`.
 
@@ -92,9 +94,10 @@ class SessionLog:
         flush_at: int = 50,
         flush_interval: float | None = None,
         journal: bool = False,
+        max_unflushed: int = 10_000,
         media: ByteStore | None = None,
     ) -> None:
-        _check_options(session_id, flush_at, flush_interval)
+        _check_options(session_id, flush_at, flush_interval, max_unflushed)
         self._store = store
         self._key = str(session_id)
         self._codec = codec
@@ -105,6 +108,7 @@ class SessionLog:
             flush_at=flush_at,
             flush_interval=flush_interval,
             journal=journal,
+            max_unflushed=max_unflushed,
         )
         # The writer knows nothing of this object, so it can outlive it.
         self._at_end = weakref.finalize(self, self._writer.flush_quietly)
@@ -119,7 +123,7 @@ class SessionLog:
 
     @property
     def quarantined(self) -> tuple[Failed, ...]:
-        """The records that could not be written, with their errors."""
+        """The last 1,000 records that could not be written, with their errors."""
         return self._writer.quarantined
 
     # Writing
@@ -140,8 +144,9 @@ class SessionLog:
         Raises:
             InvalidValueError: If it is neither.
             UnencodableValueError: If a primitive has no wire form.
-            StorageError: If the log is closed, or the store for media failed. With a
-                journal also if the store failed: the record waits then.
+            StorageError: If the log is closed, the store for media failed, or so many
+                records wait that this one was not taken. With a journal also if the
+                store failed: the record waits then.
             JsonError: With a journal, if the record can't be written.
         """
         names = [self._append(one) for one in self._records(record)]
@@ -369,7 +374,9 @@ class SessionLog:
         await self.aclose()
 
 
-def _check_options(session_id: object, flush_at: object, interval: object) -> None:
+def _check_options(
+    session_id: object, flush_at: object, interval: object, most: object
+) -> None:
     """Verify the options of a log.
 
     Raises:
@@ -378,9 +385,10 @@ def _check_options(session_id: object, flush_at: object, interval: object) -> No
     if not isinstance(session_id, str) or not session_id:
         msg = f"session_id must be a non-empty str, not {excerpt(session_id)}"
         raise InvalidValueError(msg)
-    if type(flush_at) is not int or flush_at < 1:
-        msg = f"flush_at must be an int from 1, not {excerpt(flush_at)}"
-        raise InvalidValueError(msg)
+    for name, value in (("flush_at", flush_at), ("max_unflushed", most)):
+        if type(value) is not int or value < 1:
+            msg = f"{name} must be an int from 1, not {excerpt(value)}"
+            raise InvalidValueError(msg)
     good = interval is None or (isinstance(interval, (int, float)) and interval > 0)
     if not good:
         msg = f"flush_interval must be seconds above 0, not {excerpt(interval)}"

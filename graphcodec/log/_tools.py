@@ -1,6 +1,6 @@
 """Descriptions of tools, as agents that log sessions keep them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from attrs import field, frozen
@@ -8,8 +8,9 @@ from attrs import field, frozen
 from graphcodec.log._rules import ANY_TEXT
 from graphcodec.primitives._base import Primitive
 from graphcodec.primitives._checks import checked, excerpt
+from graphcodec.primitives._convert import to_tuple
 
-__all__ = ["Args", "ToolDefinition"]
+__all__ = ["Args", "MultiCommands", "Tool", "ToolDefinition"]
 
 
 @checked
@@ -29,7 +30,7 @@ class Args(Primitive):
 @checked
 @frozen(kw_only=True, eq=False, repr=False)
 class ToolDefinition(Primitive):
-    """A tool that a model may use.
+    """A tool that a model may use: as a `Tool`, one with a single command.
 
     Attributes:
         name: Its name.
@@ -40,6 +41,7 @@ class ToolDefinition(Primitive):
     """
 
     __graphcodec_tag__: ClassVar[str] = "log:ToolDefinition"
+    __log_variant__: ClassVar[str] = "SingleCommand"
 
     name: str = field(metadata=ANY_TEXT)
     category: str = field(metadata=ANY_TEXT)
@@ -49,3 +51,30 @@ class ToolDefinition(Primitive):
 
     def _summary(self) -> str:
         return f"name={excerpt(self.name)}"
+
+
+def _to_definitions(value: Sequence[ToolDefinition]) -> tuple[ToolDefinition, ...]:
+    return to_tuple(value)
+
+
+@checked
+@frozen(eq=False, repr=False)
+class MultiCommands(Primitive):
+    """A tool with several commands.
+
+    Attributes:
+        name: Its name.
+        definitions: The commands.
+    """
+
+    __graphcodec_tag__: ClassVar[str] = "log:MultiCommands"
+    __log_variant__: ClassVar[str] = "MultiCommands"
+
+    name: str = field(metadata=ANY_TEXT)
+    definitions: tuple[ToolDefinition, ...] = field(converter=_to_definitions)
+
+    def _summary(self) -> str:
+        return f"name={excerpt(self.name)}"
+
+
+Tool = ToolDefinition | MultiCommands

@@ -31,6 +31,8 @@ __all__ = ["Waiting", "Writer"]
 
 _LOGGER: Final = logging.getLogger("graphcodec.log")
 _BATCH: Final = 1000
+_MEMORY: Final = 1000
+"""How many records that were put aside are kept to be looked at."""
 _PATIENCE: Final = 1.0
 """Seconds after which a store that only fails is not tried any further."""
 
@@ -52,6 +54,7 @@ class Writer:
         flush_at: How many records start a flush.
         flush_interval: After how many seconds a record is flushed at the latest.
         journal: Whether each record is written before `add` returns.
+        max_unflushed: How many records may wait.
     """
 
     def __init__(
@@ -62,17 +65,19 @@ class Writer:
         flush_at: int,
         flush_interval: float | None,
         journal: bool,
+        max_unflushed: int,
     ) -> None:
         self._store = store
         self._key = key
         self._flush_at = flush_at
         self._interval = flush_interval
         self._journal = journal
+        self._most = max(max_unflushed, flush_at)
         self._buffer: deque[Waiting] = deque()
         self._names: set[str] = set()
         self._due = flush_at
         self._timer: threading.Timer | None = None
-        self._quarantined: list[Failed] = []
+        self._quarantined: deque[Failed] = deque(maxlen=_MEMORY)
         self._subscriptions: list[Subscription] = []
         self._closed = False
         # What is above; never held while the store works.
@@ -82,7 +87,7 @@ class Writer:
 
     @property
     def quarantined(self) -> tuple[Failed, ...]:
-        """What could not be written, oldest first."""
+        """What could not be written lately, oldest first."""
         with self._lock:
             return tuple(self._quarantined)
 
@@ -100,9 +105,10 @@ class Writer:
             waiting: The record.
 
         Raises:
-            StorageError: If the log is closed; with a journal, also if the record could
-                not be written: it waits then.
+            StorageError: If the log is closed, or no more records may wait; with a
+                journal, also if the record could not be written: it waits then.
         """
+        self._make_room()
         with self._lock:
             if self._closed:
                 msg = "this log is closed"
@@ -126,6 +132,22 @@ class Writer:
             self._flush_one(waiting)
         elif full and new:
             self.flush_quietly()
+
+    def _make_room(self) -> None:
+        """Write what waits if no more may.
+
+        Raises:
+            StorageError: If the store failed.
+        """
+        waiting = self.unflushed()
+        if waiting < self._most:
+            return
+        try:
+            self.flush()
+        except StorageError as exc:
+            msg = f"the record was not taken, since {waiting:,} wait already: {exc}"
+            hint = "append it again once the store is well"
+            raise StorageError(msg, hint=hint) from exc
 
     def _flush_one(self, waiting: Waiting) -> None:
         # Whoever had the turn before may have written this one too.
@@ -159,6 +181,9 @@ class Writer:
         with self._lock:
             self._timer = None
         self.flush_quietly()
+        with self._lock:
+            if self._buffer and not self._closed:
+                self._set_timer()
 
     # Out
 

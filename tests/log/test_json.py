@@ -29,6 +29,9 @@ from tests.log.records import (
 USER = '{"User":{"id":"m","role":"user","content":{"Text":{"content":"hi"}}}}'
 CONVERSATION = f'{{"message_type":"conversation","message":{USER}}}'
 SUMMARY = log.to_json(summary())
+DEFINITION = log.ToolDefinition(
+    name="n", category="c", description="d", arguments=log.Args({})
+)
 
 
 def changed(document: str, path: str, value: object) -> str:
@@ -94,9 +97,7 @@ def test_bytes_are_read_too() -> None:
         (log.ArgValue("U8", 3), '{"U8":3}'),
         (log.Args({"type": "object"}), '{"type":"object"}'),
         (
-            log.ToolDefinition(
-                name="n", category="c", description="d", arguments=log.Args({})
-            ),
+            DEFINITION,
             '{"name":"n","category":"c","description":"d","arguments":{},"returns":null}',
         ),
         (
@@ -112,6 +113,51 @@ def test_parts_have_a_form_of_their_own(value: Any, text: str) -> None:
     """What records are made of can be written and read by itself."""
     assert log.to_json(value) == text
     assert log.from_json(text, value.__class__) == value
+
+
+@pytest.mark.parametrize(
+    ("value", "cls", "text"),
+    [
+        (DEFINITION, log.Tool, f'{{"SingleCommand":{log.to_json(DEFINITION)}}}'),
+        (
+            log.MultiCommands("git", [DEFINITION, DEFINITION]),
+            log.Tool,
+            f'{{"MultiCommands":["git",[{log.to_json(DEFINITION)},{log.to_json(DEFINITION)}]]}}',
+        ),
+        (
+            log.TextContent(content="a"),
+            log.UserModelContent,
+            '{"Text":{"content":"a","signature":null}}',
+        ),
+    ],
+)  # fmt: skip
+def test_parts_can_name_their_variant(value: Any, cls: Any, text: str) -> None:
+    """What belongs to a union can be written and read as one of its variants."""
+    assert log.to_json(value, cls) == text
+    assert log.from_json(text, cls) == value
+    assert decode(encode(value)) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "path"),
+    [
+        ('{"MultiCommands":["git"]}', "a pair of name", "$.MultiCommands"),
+        ('{"MultiCommands":["git",[1]]}', "an object", "$.MultiCommands[1][0]"),
+        ('{"MultiCommands":[1,[]]}', "must be a str", "$.MultiCommands"),
+        ('{"Other":[]}', "no variant 'Other'", "$"),
+    ],
+)
+def test_refused_tools(text: str, message: str, path: str) -> None:
+    """A tool that is none is refused, with the place."""
+    with pytest.raises(JsonError, match=message) as caught:
+        log.from_json(text, log.Tool)
+    assert caught.value.path == path
+
+
+def test_other_union_is_refused() -> None:
+    """What is no variant of a union is not written as one."""
+    with pytest.raises(JsonError, match="the User can't be written"):
+        log.to_json(log.User(content=log.TextContent(content="")), log.Tool)
 
 
 # The rules of reading

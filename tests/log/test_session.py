@@ -8,6 +8,7 @@ import logging
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -205,6 +206,7 @@ def test_interval(store: MemoryDocumentStore) -> None:
         ({"session_id": ""}, "session_id must be a non-empty str"),
         ({"session_id": 7}, "session_id must be a non-empty str"),
         ({"flush_at": 0}, "flush_at must be an int from 1"),
+        ({"max_unflushed": 0}, "max_unflushed must be an int from 1"),
         ({"flush_at": 1.5}, "flush_at must be an int from 1"),
         ({"flush_interval": 0}, "flush_interval must be seconds above 0"),
     ],
@@ -476,6 +478,50 @@ def test_append_never_fails_with_the_store(caplog: pytest.LogCaptureFixture) -> 
     assert session.unflushed() == 3
     store.fails = never
     assert texts(session.all()) == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize("journal", [False, True])
+def test_no_more_wait_than_may(
+    journal: bool,  # noqa: FBT001 - one of two
+) -> None:
+    """A store that is down for long does not fill the memory: `append` refuses."""
+    store = FailingStore(always)
+    session = SessionLog(store, SESSION, flush_at=2, max_unflushed=5, journal=journal)
+    for text in "abcde":
+        with suppress(StorageError):
+            session.append(user(text))
+    for _ in range(3):
+        with pytest.raises(StorageError, match="not taken, since 5 wait already"):
+            session.append(user("f"))
+
+    assert session.unflushed() == 5
+    store.fails = never
+    session.append(user("g"))
+    assert texts(session.all()) == list("abcdeg")
+
+
+def test_last_of_many_put_aside_are_kept(store: MemoryDocumentStore) -> None:
+    """However many records are at fault, a thousand of them are kept."""
+    session = SessionLog(store, SESSION)
+    for number in range(1001):
+        session.append(user("\ud800", id=f"m-{number}"))
+
+    assert [failed.id for failed in session.quarantined[::999]] == ["m-1", "m-1000"]
+
+
+def test_interval_goes_on_after_a_failure() -> None:
+    """A store that fails when the time has come is asked again in due time."""
+    store = FailingStore(always)
+    session = SessionLog(store, SESSION, flush_interval=0.01)
+    session.append(user())
+    while not store.calls:
+        time.sleep(0.001)
+    store.fails = never
+    deadline = time.monotonic() + 30
+    while session.unflushed() and time.monotonic() < deadline:
+        time.sleep(0.001)
+
+    assert session.unflushed() == 0
 
 
 def test_store_that_is_down_is_not_asked_at_every_append() -> None:
