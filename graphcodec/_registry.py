@@ -160,6 +160,14 @@ class TypeRegistry:
         cls = self._class_of(tag)
         return None if cls is None else self.shape(cls)
 
+    def known(self) -> list[Shape]:
+        """Return the shapes of all classes that are read, ordered by tag."""
+        for name in FAMILIES:
+            self._add_family(name)
+        shapes = {cls: self.shape(cls) for cls in list(self._tags.values())}
+        found = [shape for shape in shapes.values() if shape is not None]
+        return sorted(found, key=lambda shape: shape.mark.tag)
+
     def _class_of(self, tag: str) -> type | None:
         cls = self._tags.get(tag)
         if cls is None and ":" in tag:

@@ -267,6 +267,33 @@ class Codec:
         """
         return hashlib.sha256(self._engine.canonical(obj)).hexdigest()
 
+    def json_schema(self, cls: type | None = None) -> dict[str, object]:
+        """Return the JSON Schema of the documents that this codec reads.
+
+        It is of draft 2020-12, for JSON outside frames, and equal for equal codecs.
+        What is only known when a document is decoded, it can't say: whether
+        references, times and base64 are possible ones.
+
+        Args:
+            cls: What must stand at the root: a class that this codec reads, or a base
+                of some. Anything, if left out.
+
+        Raises:
+            InvalidValueError: If no instance of *cls* can be read.
+        """
+        # Whoever only writes and reads documents need not load it.
+        from graphcodec._wire_schema import Reading, json_schema  # noqa: PLC0415
+
+        options = self._options
+        reading = Reading(
+            registry=self._registry,
+            hooks=self._engine.hooks,
+            handlers=options.handlers,
+            opaque=options.unknown_types == "keep",
+            unknown_fields=options.unknown_fields,
+        )
+        return json_schema(reading, cls)
+
     def replace(self, **changes: Any) -> Codec:
         """Return a codec that differs in some options.
 

@@ -23,6 +23,7 @@ _COMMANDS: Final[Mapping[str, str]] = {
     "validate": "graphcodec.cli._validate:validate",
     "convert": "graphcodec.cli._convert:convert",
     "diff": "graphcodec.cli._diff:diff",
+    "schema": "graphcodec.cli._schema:schema",
     "log": "graphcodec.cli._log:log",
     "cache": "graphcodec.cli._cache:cache",
     "run": "graphcodec.cli._run:run",
