@@ -41,8 +41,9 @@ def effective(records: Iterable[SessionRecord]) -> list[SessionRecord]:
     start = 0
     for record in records:
         if isinstance(record, Retracted):
-            kept = _without(kept, start, record)
-            start = min(start, len(kept))
+            before = _without(kept[:start], start, record)
+            kept = [*before, *_without(kept[start:], 0, record)]
+            start = len(before)
             continue
         if _begins_turn(record):
             start = len(kept)

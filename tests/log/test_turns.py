@@ -71,6 +71,16 @@ def test_targets_are_taken_back_exactly() -> None:
     assert log.effective(records) == [records[0], second]
 
 
+def test_targets_of_an_earlier_turn() -> None:
+    """What is taken back of an earlier turn does not move where this one began."""
+    first, second, bad = assistant("a"), assistant("b"), assistant("bad")
+    asked, again = user(), user("again")
+    named = retracted(first.id, second.id)
+
+    records = [asked, first, second, again, bad, named, retracted()]
+    assert log.effective(records) == [asked, again]
+
+
 def test_orphans_are_told() -> None:
     """A tool result whose call was taken back is found."""
     kept, lost = result("t1"), result("t2")
