@@ -20,6 +20,7 @@ from graphcodec.log._documents import Document as Document
 from graphcodec.log._documents import DocumentStore as DocumentStore
 from graphcodec.log._documents import MemoryDocumentStore as MemoryDocumentStore
 from graphcodec.log._events import Appended as Appended
+from graphcodec.log._events import Event as Event
 from graphcodec.log._events import Failed as Failed
 from graphcodec.log._events import Flushed as Flushed
 from graphcodec.log._events import Subscription as Subscription
@@ -112,6 +113,7 @@ __all__ = [
     "DocumentStore",
     "Embedding",
     "Entry",
+    "Event",
     "ExecutionHint",
     "Exported",
     "Failed",

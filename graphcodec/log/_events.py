@@ -40,11 +40,11 @@ class Flushed:
 
     Attributes:
         count: How many.
-        seq: The place of the last one: where to go on from.
+        seq: The place of the last one, where to go on from; 0 if it can't be told.
     """
 
     count: int
-    seq: int
+    seq: int = 0
 
 
 @frozen(kw_only=True)

@@ -8,7 +8,7 @@ from typing import Any, Final, NoReturn, TypeVar, cast, get_args, overload
 import msgspec
 
 from graphcodec._paths import format_path
-from graphcodec.errors import JsonError
+from graphcodec.errors import JsonError, StorageError
 from graphcodec.log._events import Appended, Event, Failed, Flushed
 from graphcodec.log._forms import Form, Misfit, UnknownVariantError, form_of
 from graphcodec.log._ids import derived_id
@@ -25,6 +25,7 @@ from graphcodec.log._records import (
     WorkingMemory,
 )
 from graphcodec.primitives._base import Primitive
+from graphcodec.primitives._checks import excerpt
 
 __all__ = ["from_json", "mended", "to_json"]
 
@@ -77,7 +78,21 @@ def _event_tree(event: Event) -> object:
     return {"Error": {"msg": str(event.error)}}
 
 
+def _event_of(raw: object) -> Event:
+    """Return the event of a parsed document."""
+    match raw:
+        case {"Appended": {"id": str(name), "variant": str(variant)}}:
+            return Appended(id=name, variant=variant)
+        case {"Flushed": {"count": int(count)}}:
+            return Flushed(count=count)
+        case {"Error": {"msg": str(text)}}:
+            return Failed(id=None, error=StorageError(text))
+        case _:
+            raise Misfit(f"there must be an event, not {excerpt(raw)}")
+
+
 _RECORDS: Final = get_args(SessionRecord)
+_EVENTS: Final = (*get_args(Event), Event)
 
 
 def mended(record: SessionRecord) -> SessionRecord:
@@ -115,7 +130,8 @@ def from_json(
 
     Args:
         data: The JSON.
-        cls: What it holds: a record, or a class or union of this package.
+        cls: What it holds: a record, or a class or union of this package. Of an event
+            it tells no place and no record.
         id: The id of a record that bears none, as the oldest don't: that of its
             document. By default it is derived from the JSON, so that reading twice
             gives one id.
@@ -126,7 +142,7 @@ def from_json(
     raw = _parsed(data)
     _fill_id(raw, cls, data, id)
     try:
-        return _read(form_of(cls), raw)
+        return _event_of(raw) if cls in _EVENTS else _read(form_of(cls), raw)
     except UnknownVariantError as exc:
         if cls is SessionRecord:
             return _unknown(raw, data)

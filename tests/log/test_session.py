@@ -30,6 +30,7 @@ from graphcodec.log import (
 from graphcodec_resolvers import FsspecResolver, FsspecStore
 from tests.log.faults import FailingStore, always, holding, never
 from tests.log.records import (
+    observation,
     one_of_each,
     summary,
     user,
@@ -90,6 +91,19 @@ def test_full_buffer_is_flushed(store: MemoryDocumentStore) -> None:
         "c",
     ]
     assert session.unflushed() == 0
+
+
+def test_memories_fill_the_buffer(store: MemoryDocumentStore) -> None:
+    """Memories count as any record: two at a threshold of two are written."""
+    records = [working("a"), observation("b")]
+    session = SessionLog(store, SESSION, flush_at=2)
+    for record in records:
+        session.append(record)
+
+    assert session.unflushed() == 0
+    kinds = [d.record_type for d in store.scan(SESSION)]
+    assert kinds == ["working_memory", "observation"]
+    assert session.all() == records
 
 
 def test_fifty_by_default(store: MemoryDocumentStore) -> None:
@@ -449,19 +463,19 @@ def test_failing_store_keeps_records() -> None:
     assert texts(SessionLog(store, SESSION).all()) == ["first", "second"]
 
 
-@pytest.mark.parametrize("read", ["recent", "all", "flush"])
+@pytest.mark.parametrize("read", ["recent", "all", "scan_from", "count", "flush"])
 def test_failing_store_gives_no_stale_read(read: str) -> None:
     """No read succeeds without what was appended."""
     store = FailingStore(never)
     session = SessionLog(store, SESSION)
-    session.append(user("a"))
+    name = session.append(user("a"))
     session.flush()
     store.fails = always
     session.append(user("b"))
     call = getattr(session, read)
 
     with pytest.raises(StorageError, match="flushing the message log"):
-        call(*([5] if read == "recent" else []))
+        call(*{"recent": [5], "scan_from": [name]}.get(read, []))
     session.append(user("c"))
     store.fails = never
     assert texts(session.all()) == ["a", "b", "c"]
@@ -682,6 +696,38 @@ def test_events_as_json() -> None:
     assert log.to_json(appended) == '{"Appended":{"id":"x","variant":"summary"}}'
     assert log.to_json(Flushed(count=2, seq=9)) == '{"Flushed":{"count":2}}'
     assert log.to_json(Failed(id=None, error=OSError("m"))) == '{"Error":{"msg":"m"}}'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"Appended":{"id":"x","variant":"a kind of tomorrow"}}',
+        '{"Flushed":{"count":2}}',
+        '{"Error":{"msg":"no room"}}',
+    ],
+)
+def test_events_out_of_json(text: str) -> None:
+    """Events can be read, whatever the kind of the record."""
+    event: Any = log.from_json(text, log.Event)
+
+    assert log.to_json(event) == text
+    assert type(log.from_json(text, type(event))) is type(event)
+
+
+def test_other_json_is_no_event() -> None:
+    """What is no event is refused."""
+    with pytest.raises(JsonError, match="there must be an event, not a dict"):
+        log.from_json('{"Flushed":{"count":"2"}}', log.Event)
+
+
+def test_end_of_a_log_is_told(store: MemoryDocumentStore) -> None:
+    """A listener hears of what the end of the log wrote, and then of the end."""
+    session = SessionLog(store, SESSION)
+    events = session.subscribe()
+    session.append(user())
+    session.close()
+
+    assert [type(event) for event in events] == [Appended, Flushed]
 
 
 def test_failures_are_told() -> None:
