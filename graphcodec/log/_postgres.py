@@ -6,22 +6,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
-from typing import Any, Final, Self, cast
+from typing import Any, Final, cast
 
 from graphcodec._extras import from_extra
 from graphcodec._process import PerProcess
 from graphcodec.errors import InvalidValueError, StorageError
 from graphcodec.log._documents import Document
 from graphcodec.log._pool import Pool
+from graphcodec.log._sql import SqlDocuments
 
 __all__ = ["PostgresDocumentStore"]
 
-_PAGE: Final = 1000
 _SCHEMA_LOCK: Final = 0x67726170
-_COLUMNS: Final = "seq, doc_id, content, title, summary, record_type, created_at"
 _SCHEMA: Final = """
     CREATE TABLE IF NOT EXISTS graphcodec_documents (
         seq BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -53,7 +52,7 @@ _INSERT: Final = """
 """
 
 
-class PostgresDocumentStore:
+class PostgresDocumentStore(SqlDocuments):
     """Keeps documents in a table of PostgreSQL, ``graphcodec_documents``.
 
     The table is made if it is not there. Each `append` is one transaction, and those of
@@ -68,6 +67,9 @@ class PostgresDocumentStore:
         StorageError: If the database can't be reached.
     """
 
+    _table = "graphcodec_documents"
+    _mark = "%s"
+
     def __init__(self, conninfo: str) -> None:
         self._conninfo = conninfo
         self._psycopg = _psycopg()
@@ -77,12 +79,6 @@ class PostgresDocumentStore:
 
     def __repr__(self) -> str:
         return "PostgresDocumentStore(<conninfo>)"
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *exc_info: object) -> None:
-        self.close()
 
     def close(self) -> None:
         """Close this process's connections; the next call opens new ones."""
@@ -144,95 +140,15 @@ class PostgresDocumentStore:
         numbers: dict[str, int] = dict(cast("list[tuple[str, int]]", rows))
         return [numbers.pop(document.id, None) for document in documents]
 
-    def scan(
-        self,
-        key: str,
-        /,
-        *,
-        after: int = 0,
-        limit: int | None = None,
-        newest_first: bool = False,
-        record_type: str | None = None,
-    ) -> Iterator[Document]:
-        """Yield documents in order, a page at a time; see `DocumentStore.scan`."""
-        before: int | None = None
-        while limit is None or limit > 0:
-            size = _PAGE if limit is None else min(_PAGE, limit)
-            clauses, values = ["collection_key = %s", "seq > %s"], [key, after]
-            if before is not None:
-                clauses.append("seq < %s")
-                values.append(before)
-            if record_type is not None:
-                clauses.append("record_type = %s")
-                values.append(record_type)
-            page = self._page(clauses, [*values, size], newest_first=newest_first)
-            yield from page
-            if len(page) < size:
-                return
-            limit = None if limit is None else limit - size
-            if newest_first:
-                before = page[-1].seq
-            else:
-                after = page[-1].seq
-
-    def _page(
-        self, clauses: list[str], values: list[object], *, newest_first: bool
-    ) -> list[Document]:
-        order = "DESC" if newest_first else "ASC"
-        query = (
-            f"SELECT {_COLUMNS} FROM graphcodec_documents "  # noqa: S608 - our own text
-            f"WHERE {' AND '.join(clauses)} ORDER BY seq {order} LIMIT %s"
-        )
+    def _rows(self, query: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
         with self._connection("read") as connection:
-            rows = connection.execute(query, values).fetchall()
-        return [_document(row) for row in rows]
+            return cast(
+                "list[tuple[Any, ...]]", connection.execute(query, values).fetchall()
+            )
 
-    def find(self, key: str, name: str, /) -> Document | None:
-        """Return the document of an id; see `DocumentStore.find`."""
-        clauses = ["collection_key = %s", "doc_id = %s"]
-        found = self._page(clauses, [key, name, 1], newest_first=False)
-        return found[0] if found else None
-
-    def count(self, key: str, /) -> int:
-        """Return how many documents a collection has."""
-        query = "SELECT count(*) FROM graphcodec_documents WHERE collection_key = %s"
-        with self._connection("read") as connection:
-            (number,) = connection.execute(query, (key,)).fetchone()
-        return int(number)
-
-    def keys(self) -> Iterator[str]:
-        """Yield the keys of all collections that have documents."""
-        query = "SELECT DISTINCT collection_key FROM graphcodec_documents ORDER BY 1"
-        with self._connection("read") as connection:
-            rows = connection.execute(query).fetchall()
-        for (key,) in rows:
-            yield str(key)
-
-    def delete(self, key: str, name: str, /) -> bool:
-        """Remove a document, and say whether there was one."""
-        return self._delete("collection_key = %s AND doc_id = %s", key, name) > 0
-
-    def delete_all(self, key: str, /) -> int:
-        """Remove all documents of a collection, and return how many there were."""
-        return self._delete("collection_key = %s", key)
-
-    def _delete(self, where: str, *values: str) -> int:
-        query = f"DELETE FROM graphcodec_documents WHERE {where}"  # noqa: S608 - our own text
+    def _change(self, query: str, values: Sequence[str]) -> int:
         with self._transaction("write", values[0]) as connection:
             return int(connection.execute(query, values).rowcount)
-
-
-def _document(row: tuple[Any, ...]) -> Document:
-    seq, name, content, title, summary, record_type, created_at = row
-    return Document(
-        id=name,
-        content=content,
-        title=title,
-        summary=summary,
-        record_type=record_type,
-        created_at=created_at,
-        seq=seq,
-    )
 
 
 def _psycopg() -> Any:

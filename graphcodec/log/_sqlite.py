@@ -5,21 +5,20 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final, Self
+from typing import Any, Final
 
 from graphcodec._process import PerProcess
 from graphcodec.errors import InvalidValueError, StorageError
 from graphcodec.log._documents import Document
 from graphcodec.log._pool import Pool
+from graphcodec.log._sql import SqlDocuments
 
 __all__ = ["SqliteDocumentStore"]
 
-_PAGE: Final = 1000
 _VERSION: Final = 1
-_COLUMNS: Final = "seq, doc_id, content, title, summary, record_type, created_at"
 
 # The sequence is one for all collections: AUTOINCREMENT gives no number twice, and
 # since writers take turns, numbers become visible in their order.
@@ -56,7 +55,7 @@ _INSERT: Final = """
 """
 
 
-class SqliteDocumentStore:
+class SqliteDocumentStore(SqlDocuments):
     """Keeps documents in a SQLite file, in one transaction for each `append`.
 
     The file is in write-ahead mode: readers and a writer do not wait for each other,
@@ -72,6 +71,9 @@ class SqliteDocumentStore:
     Raises:
         StorageError: If the file can't be opened or is no such store.
     """
+
+    _table = "documents"
+    _mark = "?"
 
     def __init__(
         self,
@@ -92,12 +94,6 @@ class SqliteDocumentStore:
 
     def __repr__(self) -> str:
         return f"SqliteDocumentStore({Path(self._path).name!r})"
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *exc_info: object) -> None:
-        self.close()
 
     def __reduce__(self) -> tuple[object, ...]:
         return _remade, (self._path, self._timeout, self._sync)
@@ -180,80 +176,11 @@ class SqliteDocumentStore:
         with self._connection("write to") as connection, self._writing(connection):
             return [_insert(connection, key, document) for document in documents]
 
-    def scan(
-        self,
-        key: str,
-        /,
-        *,
-        after: int = 0,
-        limit: int | None = None,
-        newest_first: bool = False,
-        record_type: str | None = None,
-    ) -> Iterator[Document]:
-        """Yield documents in order, a page at a time; see `DocumentStore.scan`."""
-        before: int | None = None
-        while limit is None or limit > 0:
-            size = _PAGE if limit is None else min(_PAGE, limit)
-            clauses, values = ["collection_key = ?", "seq > ?"], [key, after]
-            if before is not None:
-                clauses.append("seq < ?")
-                values.append(before)
-            if record_type is not None:
-                clauses.append("record_type = ?")
-                values.append(record_type)
-            page = self._page(clauses, [*values, size], newest_first=newest_first)
-            yield from page
-            if len(page) < size:
-                return
-            limit = None if limit is None else limit - size
-            if newest_first:
-                before = page[-1].seq
-            else:
-                after = page[-1].seq
-
-    def _page(
-        self, clauses: list[str], values: list[object], *, newest_first: bool
-    ) -> list[Document]:
-        order = "DESC" if newest_first else "ASC"
-        where = " AND ".join(clauses)
-        query = (
-            f"SELECT {_COLUMNS} FROM documents WHERE {where} "  # noqa: S608 - our own text
-            f"ORDER BY seq {order} LIMIT ?"
-        )
+    def _rows(self, query: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
         with self._connection("read") as connection:
-            return [_document(row) for row in connection.execute(query, values)]
+            return connection.execute(query, values).fetchall()
 
-    def find(self, key: str, name: str, /) -> Document | None:
-        """Return the document of an id; see `DocumentStore.find`."""
-        clauses = ["collection_key = ?", "doc_id = ?"]
-        found = self._page(clauses, [key, name, 1], newest_first=False)
-        return found[0] if found else None
-
-    def count(self, key: str, /) -> int:
-        """Return how many documents a collection has."""
-        query = "SELECT count(*) FROM documents WHERE collection_key = ?"
-        with self._connection("read") as connection:
-            (number,) = connection.execute(query, (key,)).fetchone()
-        return int(number)
-
-    def keys(self) -> Iterator[str]:
-        """Yield the keys of all collections that have documents."""
-        query = "SELECT DISTINCT collection_key FROM documents ORDER BY collection_key"
-        with self._connection("read") as connection:
-            rows = connection.execute(query).fetchall()
-        for (key,) in rows:
-            yield str(key)
-
-    def delete(self, key: str, name: str, /) -> bool:
-        """Remove a document, and say whether there was one."""
-        return self._delete("collection_key = ? AND doc_id = ?", key, name) > 0
-
-    def delete_all(self, key: str, /) -> int:
-        """Remove all documents of a collection, and return how many there were."""
-        return self._delete("collection_key = ?", key)
-
-    def _delete(self, where: str, *values: str) -> int:
-        query = f"DELETE FROM documents WHERE {where}"  # noqa: S608 - our own text
+    def _change(self, query: str, values: Sequence[str]) -> int:
         with self._connection("write to") as connection, self._writing(connection):
             return connection.execute(query, values).rowcount
 
@@ -270,21 +197,6 @@ def _insert(connection: sqlite3.Connection, key: str, document: Document) -> int
     )
     cursor = connection.execute(_INSERT, row)
     return cursor.lastrowid if cursor.rowcount else None
-
-
-def _document(
-    row: tuple[int, str, str, str | None, str | None, str | None, int],
-) -> Document:
-    seq, name, content, title, summary, record_type, created_at = row
-    return Document(
-        id=name,
-        content=content,
-        title=title,
-        summary=summary,
-        record_type=record_type,
-        created_at=created_at,
-        seq=seq,
-    )
 
 
 def _remade(path: str, timeout: float, sync: bool) -> SqliteDocumentStore:  # noqa: FBT001 - pickle passes no keywords
