@@ -42,7 +42,7 @@ class RunDataBuilder:
 
     Args:
         bus: The bus to listen to; without one, call `handle`.
-        run_id: A name for the run; what the first event says, or a new one.
+        run_id: A name for the run; what `SuiteStarted` says, or a new one.
     """
 
     def __init__(
@@ -50,6 +50,7 @@ class RunDataBuilder:
     ) -> None:
         self._lock = threading.Lock()
         self._run_id = run_id
+        self._made_id = str(uuid4())
         self._suite: SuiteStarted | None = None
         self._began: datetime | None = None
         self._finished: datetime | None = None
@@ -88,8 +89,6 @@ class RunDataBuilder:
         with self._lock:
             if self._began is None:
                 self._began = event.time
-                self._run_id = self._run_id or getattr(event, "run_id", None)
-                self._run_id = self._run_id or str(uuid4())
             if isinstance(event, ExampleStarted):
                 self._begin(event)
             elif isinstance(event, ExampleEvent):
@@ -105,7 +104,7 @@ class RunDataBuilder:
         with self._lock:
             suite = self._suite
             return RunData(
-                run_id=self._run_id or str(uuid4()),
+                run_id=self._run_id or (suite and suite.run_id) or self._made_id,
                 started_at=self._began,
                 finished_at=self._finished,
                 seed=suite.seed if suite else None,
@@ -133,24 +132,37 @@ class RunDataBuilder:
     def _begin(self, event: ExampleStarted) -> ExampleDraft:
         name = event.example_id
         again = self._latest.get(name)
+        if again is not None and again.is_assumed:
+            again.is_assumed = False
+            return self._describe(again, event)
         number = 1
         while name in self._examples:
             number += 1
             name = f"{event.example_id}#{number}"
         if again is not None and event.attempt == 1:
             self._anomalies.append(f"{event.example_id}: it began twice, now as {name}")
-        example = ExampleDraft(
-            name, event, self._scenario(event.scenario), self._anomalies
-        )
+        example = ExampleDraft(name, event, None, self._anomalies)
+        self._examples[name] = self._latest[event.example_id] = example
+        return self._describe(example, event)
+
+    def _describe(self, example: ExampleDraft, event: ExampleStarted) -> ExampleDraft:
+        """Note what the first event of an example says of it."""
+        example.started = event
+        example.scenario_id = self._scenario(event)
         if event.worker is not None:
             example.metadata["worker"] = event.worker
         if event.attempt > 1:
             example.metadata["attempt"] = event.attempt
-        self._examples[name] = self._latest[event.example_id] = example
         return example
 
-    def _scenario(self, given: object) -> str | None:
-        scenario = ScenarioData.from_scenario(given)
+    def _scenario(self, event: ExampleStarted) -> str | None:
+        given = event.scenario
+        try:
+            scenario = ScenarioData.from_scenario(given)
+        except TypeError as exc:
+            # It must not cost the example.
+            self._anomalies.append(f"{event.example_id}: {exc}")
+            return None
         if scenario is None:
             return None
         return self._scenarios.setdefault(scenario.id, scenario).id
@@ -162,7 +174,7 @@ class RunDataBuilder:
             return known
         kind = type(event).__name__
         self._anomalies.append(f"{event.example_id}: {kind} came before it began")
-        return self._begin(
+        example = self._begin(
             ExampleStarted(
                 example_id=event.example_id,
                 stable_id=getattr(event, "stable_id", None),
@@ -171,6 +183,8 @@ class RunDataBuilder:
                 time=event.time,
             )
         )
+        example.is_assumed = True
+        return example
 
 
 def _tell(example: ExampleDraft, event: ExampleEvent) -> None:

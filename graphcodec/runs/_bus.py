@@ -132,8 +132,8 @@ def _report(exc: Exception, event: Event, handler: Handler) -> None:
 
 
 def _snake_case(name: str) -> str:
-    """Return ``user_message`` for ``UserMessage``."""
-    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
+    """Return ``user_message`` for ``UserMessage``, ``http_call`` for ``HTTPCall``."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
 
 
 def current_bus() -> EventBus | None:

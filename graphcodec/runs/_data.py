@@ -236,7 +236,7 @@ class ScenarioData(Data):
         if scenario is None or isinstance(scenario, cls):
             return scenario
         data = _data_of(scenario)
-        canonical = json.dumps(data, sort_keys=True, default=repr)
+        canonical = json.dumps(_sorted(data), default=repr)
         digest = hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).hexdigest()
         own_id = f"scenario_{digest[:8]}"
         goal = data.get("goal")
@@ -252,6 +252,18 @@ class ScenarioData(Data):
 
     def _summary(self) -> str:
         return excerpt(self.id)
+
+
+def _sorted(value: object) -> object:
+    """Return *value* with the keys of its dicts in order, whatever they are."""
+    if isinstance(value, Mapping):
+        entries = cast("Mapping[object, object]", value)
+        return {str(key): _sorted(entries[key]) for key in sorted(entries, key=str)}
+    if isinstance(value, list | tuple):
+        return [_sorted(item) for item in cast("list[object]", value)]
+    if isinstance(value, set | frozenset):
+        return sorted(map(repr, cast("set[object]", value)))
+    return value
 
 
 def _data_of(scenario: object) -> dict[str, object]:

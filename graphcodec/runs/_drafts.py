@@ -29,6 +29,7 @@ class TurnDraft:
 
     Attributes:
         number: Its number.
+        told: The number that events give it, which a confused sender may repeat.
         topic: What it is about.
         user_message: What the user said.
         agent_response: What the agent answered.
@@ -37,6 +38,7 @@ class TurnDraft:
     """
 
     number: int
+    told: int
     topic: str | None = None
     user_message: MessageData | None = None
     agent_response: MessageData | None = None
@@ -79,12 +81,14 @@ class ExampleDraft:
         started: The event that began it.
         scenario_id: Which scenario it plays through.
         anomalies: Where to note what is odd.
+        is_assumed: Whether something else was told of it before its beginning.
     """
 
     id: str
     started: ExampleStarted
     scenario_id: str | None
     anomalies: list[str]
+    is_assumed: bool = False
     status: str = "running"
     finished_at: datetime | None = None
     duration_ms: int | None = None
@@ -97,12 +101,8 @@ class ExampleDraft:
     # What is said
 
     def user_said(self, event: UserMessage) -> None:
-        """Begin a turn."""
-        number = event.turn_number
-        if any(turn.number == number for turn in self.turns):
-            number = self._next_number()
-            self._note(f"a second user message came for turn {event.turn_number}")
-        turn = self._begin(number)
+        """Begin a turn, or complete one of which something else was told before."""
+        turn = self._turn_to_open(event.turn_number)
         turn.user_message = MessageData(
             role="user",
             content=event.text,
@@ -111,25 +111,44 @@ class ExampleDraft:
             metadata=event.metadata.to_dict(),
         )
 
+    def _turn_to_open(self, told: int) -> TurnDraft:
+        named = self._named(told)
+        if not named:
+            return self._begin(told)
+        turn = named[-1]
+        if turn.user_message is not None:
+            self._note(f"a second user message came for turn {told}")
+            return self._begin(told)
+        if turn.is_answered:
+            self._note(f"the user message of turn {told} came after the answer")
+        return turn
+
     def agent_said(self, event: AgentResponse) -> None:
         """Give the answer to the turn that waits for it, by number if one does."""
-        waiting = [turn for turn in self.turns if not turn.is_answered]
-        named = [turn for turn in waiting if turn.number == event.turn_number]
-        if named:
-            named[0].answer(event)
-        elif waiting and waiting[-1] is self.turns[-1]:
-            number = waiting[-1].number
-            self._note(f"the answer to turn {event.turn_number} came in turn {number}")
+        told = event.turn_number
+        named = self._named(told)
+        waiting = [turn for turn in named if not turn.is_answered]
+        last = self.turns[-1] if self.turns else None
+        if waiting:
             waiting[-1].answer(event)
+        elif named:
+            self._note(f"a second answer came for turn {told}")
+            self._begin(told).answer(event)
+        elif last is not None and not last.is_answered:
+            self._note(f"the answer to turn {told} came in turn {last.number}")
+            last.answer(event)
         else:
             # The agent speaks first, or once more.
-            self._begin(self._next_number()).answer(event)
+            self._begin(told).answer(event)
 
     def tool_answered(self, event: ToolCallCompleted) -> None:
         """Keep a call until the agent's answer says what counts."""
-        turn = self.turns[-1] if self.turns else None
-        if turn is None or turn.is_answered:
-            turn = self._begin(self._next_number())
+        told = event.turn_number
+        turn = next(reversed(self._named(told)), None) or self._begin(told)
+        if turn.is_answered:
+            # Its answer has said which calls there were.
+            self._note(f"{event.tool_name} completed after the answer of turn {told}")
+            return
         metadata = event.metadata.to_dict()
         if event.call_id is not None:
             metadata["call_id"] = event.call_id
@@ -151,13 +170,17 @@ class ExampleDraft:
         if turn is not None and (not turn.is_answered or turn.topic is None):
             turn.topic = event.to_topic
 
-    def _begin(self, number: int) -> TurnDraft:
-        turn = TurnDraft(number, self.topic)
+    def _named(self, told: int) -> list[TurnDraft]:
+        """Return the turns that events mean by a number; the latest is the last."""
+        return [turn for turn in self.turns if turn.told == told]
+
+    def _begin(self, told: int) -> TurnDraft:
+        """Begin a turn; it has the number that is told, unless another has."""
+        taken = {0, *(turn.number for turn in self.turns)}
+        number = max(taken) + 1 if told in taken or told < 0 else told
+        turn = TurnDraft(number, told, self.topic)
         self.turns.append(turn)
         return turn
-
-    def _next_number(self) -> int:
-        return max((turn.number for turn in self.turns), default=0) + 1
 
     # The end
 

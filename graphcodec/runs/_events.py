@@ -6,10 +6,11 @@ from typing import Any, ClassVar, Final, Literal, TypeAlias, cast
 
 from attrs import field, frozen
 
+from graphcodec.errors import InvalidValueError, UndecodableValueError
 from graphcodec.primitives._base import Primitive
 from graphcodec.primitives._checks import ALLOW_EMPTY, checked, excerpt
 from graphcodec.primitives._convert import to_moment
-from graphcodec.runs._data import ToolCallData
+from graphcodec.runs._data import ScenarioData, ToolCallData
 from graphcodec.runs._fields import (
     now,
     optional_text,
@@ -158,6 +159,14 @@ class ExampleEvent(Event):
     example_id: str
 
 
+def _to_scenario(value: object) -> object:
+    """Take the data of a foreign object, which could not travel."""
+    as_dict = getattr(value, "to_dict", None)
+    if isinstance(value, type | ScenarioData) or not callable(as_dict):
+        return value
+    return as_dict()
+
+
 @checked
 @frozen(kw_only=True, eq=False, repr=False)
 class ExampleStarted(ExampleEvent):
@@ -170,7 +179,8 @@ class ExampleStarted(ExampleEvent):
         description: Its own name.
         full_description: That with the names of its groups.
         location: ``file:line``.
-        scenario: What is to be played through: a `ScenarioData`, or its data.
+        scenario: What is to be played through: a `ScenarioData`, or its data. Of an
+            object with ``to_dict``, what that returns.
         worker: Which worker runs it, if several do.
         attempt: Which try this is, counted from 1.
     """
@@ -182,7 +192,7 @@ class ExampleStarted(ExampleEvent):
     description: str = text()
     full_description: str = text()
     location: str = text()
-    scenario: object = None
+    scenario: object = field(default=None, converter=_to_scenario)
     worker: str | None = None
     attempt: int = 1
 
@@ -354,7 +364,14 @@ def _to_calls(value: Calls) -> tuple[ToolCallData, ...]:
 def _to_call(call: object, time: datetime) -> object:
     if not isinstance(call, Mapping):
         return call
-    entries: dict[str, Any] = {"timestamp": time, **cast("Mapping[str, Any]", call)}
+    given = cast("Mapping[str, Any]", call)
+    if "name" not in given or not all(isinstance(key, str) for key in given):
+        raise InvalidValueError(
+            "a tool call that is a dict has texts as keys, and a name",
+            path="$.tool_calls",
+            hint='{"name": ..., "arguments": {...}, "result": ..., "error": ...}',
+        )
+    entries: dict[str, Any] = {"timestamp": time, **given}
     known = {name: entries.pop(name) for name in _CALL_FIELDS if name in entries}
     # What a call has beside its fields, such as an id, is not lost.
     known["metadata"] = {**entries, **(known.get("metadata") or {})}
@@ -529,6 +546,9 @@ def event_from_dict(name: str, payload: Mapping[str, object]) -> Event:
     Raises:
         UndecodableValueError: If a field is missing or is not what it should be.
     """
+    if not isinstance(cast("object", payload), Mapping):
+        msg = f"an event is written as a map, not a {type(payload).__name__}"
+        raise UndecodableValueError(msg, path="$", type_name=str(name))
     cls = EVENTS.get(name)
     if cls is None:
         return UnknownEvent(name=name, payload=dict(payload))

@@ -7,14 +7,14 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from threading import Lock
 from types import TracebackType
-from typing import IO, TYPE_CHECKING, Final, Self, cast
+from typing import TYPE_CHECKING, Final, Self, cast
 
 from graphcodec.errors import GraphCodecError, UndecodableValueError
 from graphcodec.runs._builder import RunDataBuilder
 from graphcodec.runs._bus import EventBus, Subscription
 from graphcodec.runs._data import RunData
 from graphcodec.runs._events import Event
-from graphcodec.runs._forms import plain_codec
+from graphcodec.runs._forms import plain_codec, tree_codec_of
 from graphcodec.runs._portable import portable
 
 if TYPE_CHECKING:
@@ -108,13 +108,14 @@ class EventFile:
         fsync: bool = False,
     ) -> None:
         self._codec = codec or plain_codec()
+        self._values = tree_codec_of(self._codec)
         self._fsync = fsync
         self._lock = Lock()
         target = Path(path)
         target.parent.mkdir(parents=True, exist_ok=True)
-        self._file: IO[bytes] = target.open("ab", buffering=0)
-        if _is_cut(target):
-            self._file.write(_CUT)
+        # Without a buffer: what `write` has written, no kill takes back.
+        self._file = target.open("ab", buffering=0)
+        self._is_cut = _ends_open(target)
         self._subscription: Subscription | None = None
         if bus is not None:
             self._subscription = bus.subscribe(handler=self.write)
@@ -128,12 +129,24 @@ class EventFile:
         Raises:
             OSError: If the disk is full, say.
         """
-        line = self._codec.encode_text(portable(event)).encode() + b"\n"
+        event = portable(event, self._values)
+        line = self._codec.encode_text(event).encode() + b"\n"
         with self._lock:
+            if self._is_cut:
+                line = _CUT + line
             # One call: lines of several processes don't mix.
-            self._file.write(line)
+            written = self._file.write(line)
+            if written < len(line):
+                self._write_rest(line[written:])
+            self._is_cut = False
             if self._fsync:
                 os.fsync(self._file.fileno())
+
+    def _write_rest(self, rest: bytes) -> None:
+        """Write what a disk that is nearly full did not take at once, or say why."""
+        self._is_cut = True
+        while rest:
+            rest = rest[self._file.write(rest) :]
 
     def close(self) -> None:
         """Listen to the bus no more, and close the file."""
@@ -205,7 +218,8 @@ def _event(codec: "Codec", line: bytes, number: int) -> Event | None:
     return event
 
 
-def _is_cut(path: Path) -> bool:
+def _ends_open(path: Path) -> bool:
+    """Say whether the last line of a file was cut off."""
     with path.open("rb") as file:
         size = file.seek(0, os.SEEK_END)
         if not size:

@@ -9,12 +9,22 @@ from __future__ import annotations
 import json
 import re
 import types
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Container, Hashable, Mapping
 from datetime import datetime
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final, TypeVar, Union, cast, get_args, get_origin
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Final,
+    TypeAlias,
+    TypeVar,
+    Union,
+    cast,
+    get_args,
+    get_origin,
+)
 
-from attrs import NOTHING, Attribute, fields, resolve_types
+from attrs import NOTHING, Attribute, fields, frozen, resolve_types
 
 from graphcodec.errors import GraphCodecError, InvalidValueError, UndecodableValueError
 from graphcodec.primitives._base import Primitive
@@ -33,22 +43,72 @@ _RUBY_TIME: Final = re.compile(
 
 # Out
 
+Untyped: TypeAlias = Callable[[object, str], object]
+"""What writes a value of the user's own, which stands at a path."""
 
-def to_form(record: Primitive) -> dict[str, object]:
+
+def to_form(
+    record: Primitive,
+    *,
+    without: Container[str] = (),
+    untyped: Untyped | None = None,
+) -> dict[str, object]:
     """Return the fields of a record as JSON has them, nulls included.
 
     Args:
         record: An event or a part of a run.
+        without: The names of fields to leave out, at every depth.
+        untyped: What writes the values of the user's own; so that they can be read
+            again, if left out.
 
     Raises:
         UnencodableValueError: If a value of the user's own has no wire form.
     """
-    form: dict[str, object] = {}
-    for attribute in _attributes(type(record)):
-        value = getattr(record, attribute.name)
-        if not (value is None or value == ()) or not _is_spared(attribute):
-            form[attribute.name] = _written(value, attribute.type, attribute.name)
-    return {**form, **(record._unknown or {})}  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+    return _Writer(without, untyped or _untyped_out).form(record)
+
+
+@frozen
+class _Writer:
+    """Writes a record and all that is in it.
+
+    Attributes:
+        without: The names of fields to leave out.
+        untyped: What writes the values of the user's own.
+    """
+
+    without: Container[str]
+    untyped: Untyped
+
+    def form(self, record: Primitive) -> dict[str, object]:
+        """Return the fields of a record, and those that nobody knows."""
+        form: dict[str, object] = {}
+        for attribute in _attributes(type(record)):
+            value = getattr(record, attribute.name)
+            is_spared = _is_spared(attribute) and value in (None, ())
+            if not is_spared and attribute.name not in self.without:
+                form[attribute.name] = self._value(
+                    value, attribute.type, attribute.name
+                )
+        return {**form, **(record._unknown or {})}  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+
+    def _value(self, value: object, hint: object, path: str) -> object:
+        if isinstance(value, Metadata):
+            return self.untyped(value.to_dict(), path)
+        if _is_untyped(hint):
+            return self.untyped(value, path)
+        if isinstance(value, datetime):
+            return value.isoformat(timespec="milliseconds")
+        if isinstance(value, Primitive):
+            return self.form(value)
+        if isinstance(value, tuple):
+            items = cast("tuple[object, ...]", value)
+            return [self._value(item, None, path) for item in items]
+        if isinstance(value, dict):
+            entries = cast("dict[str, object]", value)
+            return {
+                key: self._value(item, None, path) for key, item in entries.items()
+            }
+        return value
 
 
 def _is_spared(attribute: Attribute[object]) -> bool:
@@ -56,30 +116,12 @@ def _is_spared(attribute: Attribute[object]) -> bool:
     return bool(attribute.metadata.get("spared"))
 
 
-def _written(value: object, hint: object, path: str) -> object:
-    if isinstance(value, datetime):
-        return value.isoformat(timespec="milliseconds")
-    if isinstance(value, Metadata):
-        return _untyped_out(value.to_dict(), path)
-    if isinstance(value, Primitive) and not _is_untyped(hint):
-        return to_form(value)
-    if _is_untyped(hint):
-        return _untyped_out(value, path)
-    if isinstance(value, tuple):
-        items = cast("tuple[object, ...]", value)
-        return [_written(item, None, path) for item in items]
-    if isinstance(value, dict):
-        entries = cast("dict[str, object]", value)
-        return {key: _written(item, None, path) for key, item in entries.items()}
-    return value
-
-
 def _is_untyped(hint: object) -> bool:
     return hint is object or hint == Mapping[str, object]
 
 
 def _untyped_out(value: object, path: str) -> object:
-    if value is None or type(value) in (bool, int, str) or value == {}:
+    if value is None or type(value) in (bool, int, str):
         return value
     try:
         document: dict[str, object] = json.loads(tree_codec().encode_text(value))
@@ -245,5 +287,14 @@ def plain_codec() -> Codec:
 
 @cache
 def tree_codec() -> Codec:
-    """Return the codec for what users put into events: JSON, without references."""
-    return plain_codec().replace(references="none")
+    """Return the codec for what users put into events, for those who bring none."""
+    return tree_codec_of(plain_codec())
+
+
+def tree_codec_of(codec: Codec) -> Codec:
+    """Return a codec for what users put into events: trees that it can read again.
+
+    Args:
+        codec: What knows their classes.
+    """
+    return codec.replace(references="none", write_unregistered=False)

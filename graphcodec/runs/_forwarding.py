@@ -10,19 +10,20 @@ from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 
 from attrs import define, field, frozen
 
-from graphcodec.errors import GraphCodecError
+from graphcodec.errors import GraphCodecError, QueueClosedError
 from graphcodec.primitives._base import Primitive
 from graphcodec.primitives._checks import checked, excerpt
 from graphcodec.runs._bus import EventBus, Subscription
 from graphcodec.runs._events import (
     Event,
     ExampleAborted,
+    ExampleEvent,
     ExampleFailed,
     ExamplePassed,
     ExamplePending,
     ExampleStarted,
 )
-from graphcodec.runs._forms import plain_codec
+from graphcodec.runs._forms import plain_codec, tree_codec_of
 from graphcodec.runs._portable import portable
 
 if TYPE_CHECKING:
@@ -95,6 +96,7 @@ class EventForwarder:
         self._to = to
         self._worker = worker
         self._codec = codec or plain_codec()
+        self._values = tree_codec_of(self._codec)
         self._lock = threading.Lock()
         self._count = 0
         self._is_broken = False
@@ -106,7 +108,7 @@ class EventForwarder:
         Args:
             event: Any. What can't be written in it is replaced by a text.
         """
-        self._send(portable(event))
+        self._send(portable(event, self._values))
 
     def close(self) -> None:
         """Say that this worker is done, and listen to the bus no more."""
@@ -121,7 +123,7 @@ class EventForwarder:
             self._count += 1
             try:
                 self._deliver(item)
-            except OSError:
+            except (OSError, QueueClosedError):
                 # Nobody is there any more, and nobody will be.
                 self._is_broken = True
 
@@ -142,11 +144,14 @@ class _Worker:
     Attributes:
         expected: The number of its next event.
         running: Its examples that have begun and not ended.
+        renamed: What its examples are called here, where another worker was in the
+            middle of one of the same name.
         is_done: Whether it said that it is done.
     """
 
     expected: int = 0
     running: dict[str, None] = field(factory=dict[str, None])
+    renamed: dict[str, str] = field(factory=dict[str, str])
     is_done: bool = False
 
 
@@ -154,7 +159,8 @@ class EventReceiver:
     """Publishes the events of workers on the bus of the one who brings them together.
 
     The events of each worker keep their order. Numbers that are missing are noted in
-    `gaps`; the examples of a worker that is lost are closed as aborted.
+    `gaps`; the examples of a worker that is lost are closed as aborted. If two workers
+    run an example of one id at the same time, that of the second is ``id@worker``.
 
     Args:
         bus: Where to publish.
@@ -206,7 +212,22 @@ class EventReceiver:
         if sent.event is None:
             self._done(sent.worker, worker)
         elif isinstance(sent.event, Event):
-            self._bus.publish(_followed(worker, sent.event, sent.worker))
+            event = self._renamed(sent.worker, worker, sent.event)
+            self._bus.publish(_followed(worker, event, sent.worker))
+
+    def _renamed(self, name: str, worker: _Worker, event: Event) -> Event:
+        """Return *event* under a name that no other worker's running example has."""
+        if not isinstance(event, ExampleEvent):
+            return event
+        own_id = event.example_id
+        if isinstance(event, ExampleStarted):
+            others = (one for one in self._workers.values() if one is not worker)
+            if any(own_id in other.running for other in others):
+                worker.renamed[own_id] = f"{own_id}@{name}"
+            else:
+                worker.renamed.pop(own_id, None)
+        here = worker.renamed.get(own_id)
+        return event if here is None else event.replace(example_id=here)
 
     def lost(self, name: str) -> None:
         """Close the examples of a worker whose connection ended, unless it was done.

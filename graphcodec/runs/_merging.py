@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 from graphcodec.errors import InvalidValueError
-from graphcodec.runs._data import RunData
-from graphcodec.runs._forms import plain_codec
+from graphcodec.runs._data import ExampleData, RunData, TurnData
+from graphcodec.runs._forms import plain_codec, to_form
+from graphcodec.runs._metadata import Metadata
 
 if TYPE_CHECKING:
     from graphcodec._differing import Difference
@@ -22,20 +23,21 @@ _ASIDE: Final = frozenset(
         "ended_at",
         "timestamp",
         "duration_ms",
-        "worker",
+        "location",
         "anomalies",
         "git_commit",
         "seed",
     }
 )
-"""What differs between any two runs, and says nothing about what happened."""
+"""The fields that differ between any two runs and say nothing about what happened."""
 
 
 def diff_runs(old: RunData, new: RunData) -> tuple[Difference, ...]:
     """Return in what two runs of a suite differ, by path.
 
-    Times, durations, workers and the names of the runs are left out. Examples are
-    matched by their ids.
+    Times, durations, latencies, workers, lines in files, and what names the runs are
+    left out; what users recorded is not, whatever it is called. Examples are matched by
+    their ids.
 
     Args:
         old: A run.
@@ -56,18 +58,28 @@ def diff_runs(old: RunData, new: RunData) -> tuple[Difference, ...]:
 
 
 def _comparable(run: RunData) -> bytes:
-    return plain_codec().encode(_without_times(run.to_dict()))
+    examples = {name: _without_chance(one) for name, one in run.examples.items()}
+    form = to_form(run.replace(examples=examples), without=_ASIDE)
+    return plain_codec().encode(form)
 
 
-def _without_times(part: object) -> object:
-    if isinstance(part, dict):
-        entries = cast("dict[str, object]", part)
-        return {
-            key: _without_times(entries[key]) for key in entries if key not in _ASIDE
-        }
-    if isinstance(part, list):
-        return [_without_times(item) for item in cast("list[object]", part)]
-    return part
+def _without_chance(example: ExampleData) -> ExampleData:
+    """Return an example without what its metadata says of workers and latencies."""
+    metadata = example.metadata.to_dict()
+    metadata.pop("worker", None)
+    talk = example.conversation
+    if talk is not None:
+        talk = talk.replace(turns=tuple(map(_without_latency, talk.turns)))
+    return example.replace(metadata=metadata, conversation=talk)
+
+
+def _without_latency(turn: TurnData) -> TurnData:
+    answer = turn.agent_response
+    if answer is None or answer.metadata.dig("tracing", "latency_ms") is None:
+        return turn
+    metadata = Metadata(answer.metadata.to_dict())
+    del metadata.scope("tracing")["latency_ms"]
+    return turn.replace(agent_response=answer.replace(metadata=metadata))
 
 
 def merge_runs(runs: Iterable[RunData]) -> RunData:

@@ -5,7 +5,7 @@ import shutil
 import subprocess
 import time
 import traceback
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, cast
 from uuid import uuid4
@@ -13,11 +13,13 @@ from uuid import uuid4
 import pytest
 from attrs import define, field
 
+from graphcodec.errors import GraphCodecError
 from graphcodec.runs._builder import RunDataBuilder
 from graphcodec.runs._bus import EventBus
 from graphcodec.runs._data import RunData
 from graphcodec.runs._events import (
     Event,
+    ExampleAborted,
     ExampleFailed,
     ExamplePassed,
     ExamplePending,
@@ -31,6 +33,9 @@ from graphcodec.runs._files import EventFile, JsonFile
 BUS: Final = pytest.StashKey[EventBus]()
 """Where a session keeps its bus while a run is recorded."""
 
+_SHOWN: Final = 5
+"""How many problems are told at the end."""
+
 
 # Examples
 
@@ -43,11 +48,13 @@ class _Attempt:
         number: Which try, counted from 1.
         reports: What pytest said of its phases.
         failure: The exception of the first phase that failed.
+        is_over: Whether its end has been published.
     """
 
     number: int
     reports: list[pytest.TestReport] = field(factory=list[pytest.TestReport])
     failure: BaseException | None = None
+    is_over: bool = False
 
     @property
     def duration(self) -> float:
@@ -88,8 +95,17 @@ class ExampleWatcher:
         if report.failed and call.excinfo and attempt.failure is None:
             attempt.failure = call.excinfo.value
         if report.when == "teardown":
+            attempt.is_over = True
             self._bus.publish(_ended(item, attempt))
         return report
+
+    def pytest_sessionfinish(self) -> None:
+        """Close what an interrupted session leaves open."""
+        message = "the session ended in the middle of it"
+        for name, attempt in self._attempts.items():
+            if not attempt.is_over:
+                event = ExampleAborted(example_id=name, message=message)
+                self._bus.publish(event)
 
 
 def _names(item: pytest.Item) -> dict[str, Any]:
@@ -119,15 +135,13 @@ def _scenario(item: pytest.Item) -> object:
     """Return what the mark or the parameter called ``scenario`` says."""
     mark = item.get_closest_marker("scenario")
     if mark is not None:
-        return mark.args[0] if mark.args else dict(mark.kwargs)
+        given: object = mark.args[0] if mark.args else dict(mark.kwargs)
+        return {"name": given} if isinstance(given, str) else given
     spec = getattr(item, "callspec", None)
     params: dict[str, object] = {} if spec is None else spec.params
     found = params.get("scenario")
-    return found if _is_scenario(found) else None
-
-
-def _is_scenario(value: object) -> bool:
-    return isinstance(value, dict) or hasattr(value, "to_dict")
+    is_scenario = isinstance(found, Mapping) or hasattr(found, "to_dict")
+    return cast("object", found) if is_scenario else None
 
 
 def _ended(item: pytest.Item, attempt: _Attempt) -> Event:
@@ -156,7 +170,7 @@ def _told(
     is_builtin = cls.__module__ == "builtins"
     name = cls.__qualname__ if is_builtin else f"{cls.__module__}.{cls.__qualname__}"
     return {
-        "message": str(failure),
+        "message": _text(failure),
         "exception_class": name,
         "backtrace": list(_backtrace(failure, root)),
     }
@@ -169,13 +183,28 @@ def _backtrace(failure: BaseException, root: Path) -> Iterator[str]:
     while chain is not None and id(chain) not in seen:
         seen.add(id(chain))
         if chain is not failure:
-            yield f"caused by {type(chain).__qualname__}: {chain}"
+            yield f"caused by {_named(chain)}"
         frames = traceback.extract_tb(chain.__traceback__)
         ours = [frame for frame in frames if not _is_machinery(frame.filename)]
         for frame in reversed(ours or frames):
             yield f"{_shown(frame.filename, root)}:{frame.lineno}: in {frame.name}"
+        if isinstance(chain, BaseExceptionGroup):
+            members = cast("BaseExceptionGroup[BaseException]", chain).exceptions
+            yield from (f"one of them: {_named(member)}" for member in members)
         hidden = chain.__suppress_context__
         chain = chain.__cause__ or (None if hidden else chain.__context__)
+
+
+def _named(failure: BaseException) -> str:
+    return f"{type(failure).__qualname__}: {_text(failure)}"
+
+
+def _text(failure: BaseException) -> str:
+    """Return what an exception says, also of one that can't say it."""
+    try:
+        return str(failure)
+    except Exception as exc:  # noqa: BLE001 - foreign code, and only for its looks
+        return f"<{type(failure).__qualname__}.__str__ raised {type(exc).__qualname__}>"
 
 
 def _shown(filename: str, root: Path) -> str:
@@ -192,7 +221,8 @@ def _is_machinery(filename: str) -> bool:
 def _reason(report: pytest.TestReport) -> str:
     """Return why a test was skipped, or was expected to fail."""
     if hasattr(report, "wasxfail"):
-        return str(report.wasxfail) or "expected to fail"
+        reason = str(report.wasxfail).removeprefix("reason: ")
+        return reason or "expected to fail"
     longrepr: object = report.longrepr
     if isinstance(longrepr, tuple):
         reason = str(cast("tuple[object, ...]", longrepr)[-1])
@@ -208,10 +238,11 @@ class RunRecorder:
 
     Args:
         bus: Where everything is published.
-        path: Where the run is to be written. Beside it, with the suffix ``.events``,
-            are the events as they come.
+        path: Where the run is to be written, absolute: tests may go elsewhere. Beside
+            it, with the suffix ``.events``, are the events as they come.
         config: The session's.
         settle: Called at the end, to wait for what is still on its way.
+        problems: What went wrong on the bus, in words.
     """
 
     def __init__(
@@ -220,18 +251,42 @@ class RunRecorder:
         path: Path,
         config: pytest.Config,
         settle: Callable[[], None],
+        problems: list[str],
     ) -> None:
         self._bus = bus
         self._path = path
         self._config = config
         self._settle = settle
+        self._problems = problems
         self._born = time.perf_counter()
         self._is_started = False
-        events = path.with_suffix(".events")
-        events.unlink(missing_ok=True)
-        self._file = EventFile(events, bus=bus)
-        self._builder = RunDataBuilder(bus)
-        self.written: RunData | None = None
+        self._uncollected: list[pytest.CollectReport] = []
+        self._file: EventFile | None = None
+        self._builder = RunDataBuilder()
+        self._recorded: RunData | None = None
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionstart(self) -> None:
+        """Open the file of the events, before anything can happen.
+
+        Raises:
+            UsageError: If there can be no such file.
+        """
+        events = self._path.with_suffix(".events")
+        try:
+            if events == self._path or self._path.is_dir():
+                raise pytest.UsageError(f"--graphcodec-run: {self._path} can be no run")
+            events.unlink(missing_ok=True)
+            self._file = EventFile(events, bus=self._bus)
+        except OSError as exc:
+            reason = f"--graphcodec-run: {events} can't be written: {exc.strerror}"
+            raise pytest.UsageError(reason) from exc
+        self._bus.subscribe(handler=self._builder.handle)
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Keep what could not be collected, until the run begins."""
+        if report.failed:
+            self._uncollected.append(report)
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
@@ -264,19 +319,47 @@ class RunRecorder:
         self._bus.publish(event)
 
     @pytest.hookimpl(wrapper=True, trylast=True)
-    def pytest_sessionfinish(self) -> Generator[None, Any, Any]:
+    def pytest_sessionfinish(
+        self, session: pytest.Session
+    ) -> Generator[None, Any, Any]:
         """End the run after its workers, and write it before the last words."""
         try:
             return (yield)
         finally:
             self._settle()
             self.start(0)
+            for report in self._uncollected:
+                self._fail(report)
             self._bus.publish(self._summary())
             self._bus.publish(SuiteStopped())
-            self.written = self._builder.snapshot()
-            self._builder.detach()
-            self._file.close()
-            JsonFile.write(self._path, self.written)
+            self._bus.clear()
+            if self._file is not None:
+                self._file.close()
+            self._recorded = self._builder.snapshot()
+            if not self._is_written(self._recorded):
+                session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
+
+    def _fail(self, report: pytest.CollectReport) -> None:
+        """Publish a file that could not be collected as an example that failed."""
+        name = report.nodeid or "collection"
+        began = ExampleStarted(example_id=name, description=name, location=name)
+        self._bus.publish(began)
+        lines = report.longreprtext.splitlines()
+        failure = ExampleFailed(
+            example_id=name,
+            message=lines[-1].removeprefix("E").strip() if lines else None,
+            exception_class="CollectError",
+            backtrace=lines,
+        )
+        self._bus.publish(failure)
+
+    def _is_written(self, run: RunData) -> bool:
+        try:
+            JsonFile.write(self._path, run)
+        except (OSError, GraphCodecError) as exc:
+            self._problems.append(f"the run could not be written: {exc}")
+            return False
+        return True
 
     def _summary(self) -> SuiteSummary:
         summary = self._builder.snapshot().summary()
@@ -291,13 +374,17 @@ class RunRecorder:
         self, terminalreporter: pytest.TerminalReporter
     ) -> None:
         """Say where the run is."""
-        if self.written is None:
+        if self._recorded is None:
             return
         terminalreporter.section("graphcodec run")
-        count = len(self.written.examples)
+        count = len(self._recorded.examples)
         terminalreporter.line(f"{count} examples recorded in {self._path}")
-        for anomaly in self.written.anomalies:
+        for anomaly in self._recorded.anomalies:
             terminalreporter.line(f"odd: {anomaly}")
+        for problem in self._problems[:_SHOWN]:
+            terminalreporter.line(f"problem: {problem}", red=True)
+        if len(self._problems) > _SHOWN:
+            terminalreporter.line(f"problems: {len(self._problems)} in all", red=True)
 
 
 def _git_commit(folder: Path) -> str | None:

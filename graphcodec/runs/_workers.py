@@ -5,6 +5,7 @@ import secrets
 import tempfile
 import threading
 from collections.abc import Generator
+from contextlib import suppress
 from multiprocessing.connection import Client, Connection, Listener
 from pathlib import Path
 from typing import Any, Final
@@ -34,14 +35,17 @@ class WorkerHost:
         self._receiver = EventReceiver(bus)
         self._key = secrets.token_bytes(32)
         self._folder = tempfile.TemporaryDirectory(prefix="graphcodec-run-")
-        address = str(Path(self._folder.name) / "events")
-        self._listener = (
-            Listener(address, "AF_UNIX", backlog=64, authkey=self._key)
-            if os.name == "posix"
-            else Listener(("127.0.0.1", 0), backlog=64, authkey=self._key)
-        )
+        self._listener = self._listen()
         self._threads: list[threading.Thread] = []
         self._run(self._accept)
+
+    def _listen(self) -> Listener:
+        if os.name == "posix":
+            address = str(Path(self._folder.name) / "events")
+            # The name of a socket may be too long, which depends on the system.
+            with suppress(OSError):
+                return Listener(address, "AF_UNIX", backlog=64, authkey=self._key)
+        return Listener(("127.0.0.1", 0), backlog=64, authkey=self._key)
 
     def _run(self, work: Any, *args: object) -> threading.Thread:
         thread = threading.Thread(

@@ -35,8 +35,15 @@ def pytest_configure(config: pytest.Config) -> None:
     path: str | None = config.getoption("--graphcodec-run")
     if _WORKER_INPUT in worker:
         _send(config, worker)
-    elif path is not None and not worker:
-        _record(config, Path(path))
+    elif path is not None and not worker and not _is_list(config):
+        # Wherever the tests go, and whatever they call their folder.
+        _record(config, config.invocation_params.dir / path)
+
+
+def _is_list(config: pytest.Config) -> bool:
+    """Say whether a session only lists what there is, and must leave the run alone."""
+    names = ("collectonly", "showfixtures", "show_fixtures_per_test")
+    return any(config.getoption(name, default=False) for name in names)
 
 
 def _record(config: pytest.Config, path: Path) -> None:
@@ -44,7 +51,12 @@ def _record(config: pytest.Config, path: Path) -> None:
     from graphcodec.runs._session import BUS, ExampleWatcher, RunRecorder  # noqa: PLC0415
     from graphcodec.runs._workers import WorkerHost  # noqa: PLC0415
 
-    bus = config.stash[BUS] = EventBus()
+    problems: list[str] = []
+
+    def note(exc: Exception, event: object, _handler: object) -> None:
+        problems.append(f"{type(event).__name__} could not be recorded: {exc}")
+
+    bus = config.stash[BUS] = EventBus(on_error=note)
     if config.getoption("numprocesses", None) or config.getoption("tx", None):
         host = WorkerHost(bus)
         here: object = host
@@ -52,7 +64,8 @@ def _record(config: pytest.Config, path: Path) -> None:
     else:
         here, settle = ExampleWatcher(bus), _nothing
     config.pluginmanager.register(here)
-    config.pluginmanager.register(RunRecorder(bus, path, config, settle))
+    recorder = RunRecorder(bus, path, config, settle, problems)
+    config.pluginmanager.register(recorder)
 
 
 def _nothing() -> None:
