@@ -29,6 +29,7 @@ from graphcodec.runs import (
     report_html,
     to_tables,
 )
+from graphcodec.runs._readable import readable_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -169,10 +170,9 @@ def _lines(one: ExampleData) -> Iterator[Text]:
         if turn.user_message:
             yield _said(turn.user_message, "cyan")
         for call in turn.tool_calls:
-            form = call.to_dict()
             text = Text(f"    {call.name} ", "yellow")
-            text.append(cut(json.dumps(form["arguments"]), 300), "dim")
-            answer = f"✗ {call.error}" if call.error else json.dumps(form["result"])
+            text.append(cut(_shown(call.arguments), 300), "dim")
+            answer = f"✗ {call.error}" if call.error else _shown(call.result)
             yield text.append(f" → {cut(answer, 300)}")
         if turn.agent_response:
             yield _said(turn.agent_response, "green")
@@ -183,6 +183,10 @@ def _lines(one: ExampleData) -> Iterator[Text]:
     if one.exception is not None:
         text = Text(f"  {one.exception.class_name}: ", "bold red")
         yield text.append(cut(one.exception.message or "", 2000), "not bold")
+
+
+def _shown(value: object) -> str:
+    return json.dumps(readable_value(value), ensure_ascii=False)
 
 
 def _said(message: MessageData, style: str) -> Text:

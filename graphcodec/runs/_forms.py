@@ -64,7 +64,7 @@ def to_form(
     Raises:
         UnencodableValueError: If a value of the user's own has no wire form.
     """
-    return _Writer(without, untyped or _untyped_out).form(record)
+    return _Writer(without, untyped or untyped_out).form(record)
 
 
 @frozen
@@ -105,9 +105,7 @@ class _Writer:
             return [self._value(item, None, path) for item in items]
         if isinstance(value, dict):
             entries = cast("dict[str, object]", value)
-            return {
-                key: self._value(item, None, path) for key, item in entries.items()
-            }
+            return {key: self._value(item, None, path) for key, item in entries.items()}
         return value
 
 
@@ -120,7 +118,16 @@ def _is_untyped(hint: object) -> bool:
     return hint is object or hint == Mapping[str, object]
 
 
-def _untyped_out(value: object, path: str) -> object:
+def untyped_out(value: object, path: str) -> object:
+    """Return a value of the user's own as JSON from which it can be read again.
+
+    Args:
+        value: Arguments, a result, metadata.
+        path: Where it stands, for errors.
+
+    Raises:
+        UnencodableValueError: If it has no wire form.
+    """
     if value is None or type(value) in (bool, int, str):
         return value
     try:

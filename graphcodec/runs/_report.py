@@ -8,6 +8,7 @@ from importlib import resources
 from string import Template
 
 from graphcodec.runs._data import RunData
+from graphcodec.runs._readable import readable
 
 __all__ = ["report_html"]
 
@@ -32,7 +33,7 @@ def report_html(run: RunData, *, title: str = "") -> str:
         style=_part("report.css"),
         script=script,
         script_hash=f"sha256-{digest}",
-        run=_as_text(run.to_dict()),
+        run=_as_text(readable(run)),
     )
 
 
@@ -42,7 +43,7 @@ def _part(name: str) -> str:
 
 def _as_text(form: dict[str, object]) -> str:
     """Return JSON that can't end the element it stands in, whatever it holds."""
-    text = json.dumps(form, ensure_ascii=True, separators=(",", ":"))
+    text = json.dumps(form, separators=(",", ":"), allow_nan=False)
     for sign in "<>&":
         text = text.replace(sign, f"\\u{ord(sign):04x}")
     return text

@@ -301,7 +301,7 @@ def test_runs_of_any_size_open(page: Any) -> None:
     count = page.locator(".list li").count()
 
     assert count in {0, 1000}
-    assert page.text_content("#count") == f"{count} examples"
+    assert page.text_content("#count") == f"{count:,} examples"
     page.fill("#words", "tea 77")
     assert count == 0 or page.text_content("#count").startswith("19 of")
 

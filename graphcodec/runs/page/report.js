@@ -1,320 +1,620 @@
 "use strict";
 // Everything that was recorded goes into the page as text, never as markup.
-const run = JSON.parse(document.getElementById("run").textContent);
-const examples = Object.values(run.examples);
+
 const STATUSES = ["failed", "aborted", "running", "pending", "passed"];
-const state = { statuses: new Set(), words: "", shown: [], current: null };
+const LONG_TEXT = 1500;
+const MANY_CALLS = 6;
+const MANY_STEPS = 30;
+const SEARCHED = 2000;
+
 const byId = (id) => document.getElementById(id);
+const run = JSON.parse(byId("run").textContent);
+const entries = Object.values(run.examples).map(toEntry);
+const state = { statuses: new Set(), words: "", shown: entries, current: null };
+
+// An example, where it stands in the list, and what leads to it.
+function toEntry(example, index) {
+  return { example, address: addressOf(example.id, index), row: null, text: null };
+}
+
+function addressOf(id, index) {
+  try {
+    return encodeURIComponent(id);
+  } catch {
+    return `example-${index}`; // Half a character has no address.
+  }
+}
+
+// Making nodes
 
 function el(name, options = {}, ...children) {
   const node = document.createElement(name);
   for (const [key, value] of Object.entries(options)) {
-    if (key === "class") node.className = value;
-    else if (key.startsWith("on")) node.addEventListener(key.slice(2), value);
-    else if (value !== null && value !== undefined) node.setAttribute(key, value);
+    setOption(node, key, value);
   }
-  for (const child of children.flat(Infinity)) {
-    if (child !== null && child !== undefined && child !== "") node.append(child);
-  }
+  node.append(...children.flat(Infinity).filter(isSomething));
   return node;
 }
 
-const plural = (count, word) => `${count} ${word}${count === 1 ? "" : "s"}`;
-const seconds = (ms) =>
-  ms === null || ms === undefined ? "" : ms < 1000 ? `${ms} ms` : ms < 60000 ? `${(ms / 1000).toFixed(1)} s` : `${Math.floor(ms / 60000)} min ${Math.round((ms % 60000) / 1000)} s`;
-const clock = (time) => (time ? time.slice(11, 19) : "");
-const turnsOf = (example) => (example.conversation ? example.conversation.turns : []);
-const number = (value) => (typeof value === "number" && isFinite(value) ? value : 0);
-const pretty = (value) => (typeof value === "string" ? value : JSON.stringify(value, null, 2));
-const short = (value) => {
-  const text = typeof value === "string" ? value : JSON.stringify(value) ?? "";
-  return text.length > 160 ? `${text.slice(0, 159)}…` : text;
-};
-
-function usage(message) {
-  const tracing = (message && message.metadata && message.metadata.tracing) || {};
-  const tokens = tracing.tokens || {};
-  return { input: number(tokens.input), output: number(tokens.output), latency: number(tracing.latency_ms), model: tracing.model };
+function setOption(node, key, value) {
+  if (!isSomething(value)) return;
+  if (key.startsWith("on")) node.addEventListener(key.slice(2), value);
+  else node.setAttribute(key, value);
 }
 
-function totals(list) {
+function isSomething(value) {
+  return value !== null && value !== undefined && value !== "";
+}
+
+function sign(mark, meaning) {
+  return el("span", { class: meaning, role: "img", "aria-label": meaning, title: meaning }, mark);
+}
+
+function folded(title, content, kind = "wide") {
+  return el("details", { class: kind }, el("summary", {}, title), el("div", {}, content));
+}
+
+function textBlock(text) {
+  const node = el("p", { dir: "auto" }, text.slice(0, LONG_TEXT));
+  if (text.length <= LONG_TEXT) return node;
+  node.append("…");
+  const all = () => {
+    node.textContent = text;
+    more.remove();
+  };
+  const label = `Show all ${text.length.toLocaleString("en")} characters`;
+  const more = el("button", { class: "plain more-text", type: "button", onclick: all }, label);
+  return [node, more];
+}
+
+function code(value) {
+  return el("pre", { dir: "auto", tabindex: "0" }, pretty(value));
+}
+
+// Values as texts
+
+function plural(count, word, words = `${word}s`) {
+  return `${count.toLocaleString("en")} ${count === 1 ? word : words}`;
+}
+
+function duration(ms) {
+  if (!isSomething(ms)) return "";
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  if (ms < 60000) return `${(ms / 1000).toFixed(1)} s`;
+  return `${Math.floor(ms / 60000)} min ${Math.floor((ms % 60000) / 1000)} s`;
+}
+
+function clock(time) {
+  return time ? time.slice(11, 19) : "";
+}
+
+function pretty(value) {
+  const data = typeof value === "string" ? parsed(value) : value;
+  return typeof data === "string" ? data : JSON.stringify(data, null, 2);
+}
+
+// Tools often answer with JSON that is a text: it is shown as what it holds.
+function parsed(text) {
+  if (!/^\s*[[{]/.test(text)) return text;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+function short(value, most = 160) {
+  const text = typeof value === "string" ? value : JSON.stringify(value) ?? "";
+  return text.length > most ? `${text.slice(0, most - 1)}…` : text;
+}
+
+function isEmpty(map) {
+  return !map || Object.keys(map).length === 0;
+}
+
+// What a run says in numbers
+
+function turnsOf(example) {
+  return example.conversation ? example.conversation.turns : [];
+}
+
+function finite(value) {
+  return Number.isFinite(value) ? value : 0;
+}
+
+function usage(message) {
+  const tracing = message?.metadata?.tracing ?? {};
+  return {
+    input: finite(tracing.tokens?.input),
+    output: finite(tracing.tokens?.output),
+    latency: finite(tracing.latency_ms),
+    model: typeof tracing.model === "string" ? tracing.model : "",
+  };
+}
+
+function totals(examples) {
   const sum = { input: 0, output: 0, latency: 0, answers: 0, calls: 0, turns: 0 };
-  for (const example of list) {
-    for (const turn of turnsOf(example)) {
-      sum.turns += 1;
-      sum.calls += turn.tool_calls.length;
-      if (!turn.agent_response) continue;
-      const used = usage(turn.agent_response);
-      sum.input += used.input;
-      sum.output += used.output;
-      sum.latency += used.latency;
-      if (used.latency) sum.answers += 1;
-    }
+  for (const turn of examples.flatMap(turnsOf)) {
+    const used = usage(turn.agent_response);
+    sum.turns += 1;
+    sum.calls += turn.tool_calls.length;
+    sum.input += used.input;
+    sum.output += used.output;
+    sum.latency += used.latency;
+    sum.answers += used.latency ? 1 : 0;
   }
   return sum;
 }
 
-// What the search looks through, made when it is first needed.
-function haystack(example) {
-  if (example.$text === undefined) {
-    const parts = [example.id, example.description, example.status];
-    if (example.exception) parts.push(example.exception.message, example.exception.class_name);
-    for (const turn of turnsOf(example)) {
-      parts.push(turn.topic);
-      if (turn.user_message) parts.push(turn.user_message.content);
-      if (turn.agent_response) parts.push(turn.agent_response.content);
-      for (const call of turn.tool_calls) parts.push(call.name, short(call.arguments));
-    }
-    for (const verdict of example.evaluations) parts.push(verdict.name);
-    Object.defineProperty(example, "$text", { value: parts.join("\n").toLowerCase() });
+function countBy(items, key) {
+  const counts = new Map();
+  for (const item of items) {
+    counts.set(key(item), (counts.get(key(item)) ?? 0) + 1);
   }
-  return example.$text;
+  return counts;
 }
 
 // The head
 
-function head() {
-  const counts = {};
-  for (const example of examples) counts[example.status] = (counts[example.status] || 0) + 1;
-  const names = [...STATUSES, ...Object.keys(counts).filter((name) => !STATUSES.includes(name))].filter((name) => counts[name]);
-  byId("bar").append(...names.map((name) => {
-    const part = el("i", { class: name, title: `${counts[name]} ${name}` });
-    part.style.flexGrow = counts[name];
-    return part;
-  }));
-  byId("tiles").append(...names.map((name) =>
-    el("button", { class: `tile ${name}`, type: "button", "aria-pressed": "false", "data-status": name, onclick: () => toggle(name) },
-      el("b", {}, String(counts[name])), name)));
-  const sum = totals(examples);
-  const spent = run.finished_at && run.started_at ? Date.parse(run.finished_at) - Date.parse(run.started_at) : null;
-  const facts = [
-    plural(examples.length, "example"), plural(sum.turns, "turn"), plural(sum.calls, "tool call"),
-    sum.input + sum.output ? `${(sum.input + sum.output).toLocaleString("en")} tokens` : "",
-    run.started_at ? run.started_at.slice(0, 19).replace("T", " ") : "",
-    spent !== null ? seconds(spent) : "not finished",
-    run.seed !== null ? `seed ${run.seed}` : "",
-    run.git_commit ? `commit ${run.git_commit.slice(0, 10)}` : "", `run ${run.run_id}`,
-  ];
-  byId("facts").append(...facts.filter(Boolean).map((fact) => el("span", {}, fact)));
-  const odd = run.anomalies || [];
-  if (odd.length) {
-    byId("odd").append(el("details", { class: "wide anomalies" }, el("summary", {}, `${plural(odd.length, "oddity").replace("ys", "ies")} in what was recorded`), el("div", {}, odd.map((text) => el("p", {}, text)))));
-  }
+function showHead() {
+  const examples = entries.map((entry) => entry.example);
+  const counts = countBy(examples, (example) => example.status);
+  const known = STATUSES.filter((status) => counts.has(status));
+  const others = [...counts.keys()].filter((status) => !STATUSES.includes(status));
+  const statuses = [...known, ...others];
+  byId("bar").append(...statuses.map((status) => barPart(status, counts.get(status))));
+  byId("tiles").append(...statuses.map((status) => tile(status, counts.get(status))));
+  byId("facts").append(...facts(examples).filter(Boolean).map((fact) => el("span", {}, fact)));
+  showOddities(run.anomalies ?? []);
 }
 
-function toggle(status) {
-  if (!state.statuses.delete(status)) state.statuses.add(status);
-  for (const tile of document.querySelectorAll(".tile")) tile.setAttribute("aria-pressed", String(state.statuses.has(tile.dataset.status)));
-  list();
+function barPart(status, count) {
+  const part = el("i", { class: status, title: `${count} ${status}` });
+  part.style.flexGrow = count;
+  return part;
+}
+
+function tile(status, count) {
+  const options = {
+    class: `tile ${status}`,
+    type: "button",
+    "aria-pressed": "false",
+    "data-status": status,
+    onclick: () => toggleStatus(status),
+  };
+  return el("button", options, el("b", {}, String(count)), status);
+}
+
+function facts(examples) {
+  const sum = totals(examples);
+  const tokens = sum.input + sum.output;
+  return [
+    plural(examples.length, "example"),
+    plural(sum.turns, "turn"),
+    plural(sum.calls, "tool call"),
+    tokens ? `${tokens.toLocaleString("en")} tokens` : "",
+    run.started_at ? run.started_at.slice(0, 19).replace("T", " ") : "",
+    spent(),
+    isSomething(run.seed) ? `seed ${run.seed}` : "",
+    run.git_commit ? `commit ${run.git_commit.slice(0, 10)}` : "",
+    `run ${run.run_id}`,
+  ];
+}
+
+function spent() {
+  if (!run.finished_at) return "not finished";
+  return run.started_at ? duration(Date.parse(run.finished_at) - Date.parse(run.started_at)) : "";
+}
+
+function showOddities(oddities) {
+  if (!oddities.length) return;
+  const title = `${plural(oddities.length, "oddity", "oddities")} in what was recorded`;
+  const lines = oddities.map((text) => el("p", { dir: "auto" }, text));
+  byId("odd").append(folded(title, lines, "wide anomalies"));
 }
 
 // The list
 
-function row(example) {
-  const link = el("a", { href: `#${encodeURIComponent(example.id)}` },
-    el("span", { class: `dot ${example.status}`, title: example.status }),
-    el("span", { class: "name" }, example.description || example.id),
-    el("span", { class: "num" }, seconds(example.duration_ms)),
-    el("span", { class: "sub" }, [example.file, plural(turnsOf(example).length, "turn"), example.exception ? example.exception.message : ""].filter(Boolean).join(" · ")));
-  const item = el("li", { "data-status": example.status }, link);
-  Object.defineProperty(example, "$row", { value: item });
-  return item;
+function showList() {
+  byId("list").append(...entries.map(rowOf));
+  filterList();
 }
 
-function list() {
+function rowOf(entry) {
+  const { example, address } = entry;
+  const says = [example.file, plural(turnsOf(example).length, "turn"), example.exception?.message];
+  const link = el(
+    "a",
+    { href: `#${address}` },
+    el("span", { class: `dot ${example.status}`, role: "img", "aria-label": example.status, title: example.status }),
+    el("span", { class: "name", dir: "auto" }, example.description || example.id),
+    el("span", { class: "num" }, duration(example.duration_ms)),
+    el("span", { class: "sub", dir: "auto" }, short(says.filter(isSomething).join(" · "), 300)),
+  );
+  entry.row = el("li", {}, link);
+  return entry.row;
+}
+
+function filterList() {
   const words = state.words.toLowerCase().split(/\s+/).filter(Boolean);
-  state.shown = [];
-  for (const example of examples) {
-    const fits = (!state.statuses.size || state.statuses.has(example.status)) && words.every((word) => haystack(example).includes(word));
-    example.$row.hidden = !fits;
-    if (fits) state.shown.push(example);
+  state.shown = entries.filter((entry) => fits(entry, words));
+  const shown = new Set(state.shown);
+  for (const entry of entries) {
+    entry.row.hidden = !shown.has(entry);
   }
-  byId("count").textContent = state.shown.length === examples.length ? plural(examples.length, "example") : `${state.shown.length} of ${plural(examples.length, "example")}`;
+  const all = plural(entries.length, "example");
+  byId("count").textContent = shown.size === entries.length ? all : `${shown.size} of ${all}`;
 }
 
-// One example
+function fits(entry, words) {
+  const { size } = state.statuses;
+  if (size && !state.statuses.has(entry.example.status)) return false;
+  return words.every((word) => searchedText(entry).includes(word));
+}
+
+// Made when it is first needed.
+function searchedText(entry) {
+  entry.text ??= searchedParts(entry.example).filter(isSomething).join("\n").toLowerCase();
+  return entry.text;
+}
+
+function searchedParts(example) {
+  return [
+    example.id,
+    example.description,
+    example.status,
+    example.exception?.class_name,
+    example.exception?.message,
+    ...turnsOf(example).flatMap(searchedTurn),
+    ...example.evaluations.flatMap((verdict) => [verdict.name, verdict.reasoning]),
+  ];
+}
+
+function searchedTurn(turn) {
+  return [
+    turn.topic,
+    turn.user_message?.content,
+    turn.agent_response?.content,
+    ...turn.tool_calls.flatMap((call) => [
+      call.name,
+      short(call.arguments, SEARCHED),
+      short(call.result, SEARCHED),
+      call.error,
+    ]),
+  ];
+}
+
+function toggleStatus(status) {
+  if (!state.statuses.delete(status)) state.statuses.add(status);
+  for (const tile of document.querySelectorAll(".tile")) {
+    tile.setAttribute("aria-pressed", String(state.statuses.has(tile.dataset.status)));
+  }
+  filterList();
+}
+
+// What was said
+
+function conversationOf(example) {
+  const turns = turnsOf(example);
+  if (!turns.length) return null;
+  return [el("h3", {}, "conversation"), turns.map(turnNode)];
+}
+
+function turnNode(turn) {
+  const number = el("span", {}, `turn ${turn.number}`);
+  const topic = turn.topic ? el("span", { class: "topic", dir: "auto" }, turn.topic) : null;
+  return el(
+    "section",
+    { class: "turn", "aria-label": `turn ${turn.number}` },
+    el("div", { class: "turnhead" }, number, topic),
+    turn.user_message ? said("user", turn.user_message) : null,
+    toolCalls(turn.tool_calls),
+    turn.agent_response ? said("agent", turn.agent_response) : el("p", { class: "soft" }, "There was no answer."),
+  );
+}
 
 function said(kind, message) {
+  const { tracing, ...others } = message.metadata ?? {};
+  const who = whoFacts(kind, message).map((fact) => el("span", {}, fact));
+  const rest = isEmpty(others) ? null : folded("metadata", code(others), "wide more");
+  return el("div", { class: `said ${kind}` }, el("div", { class: "who" }, who), textBlock(message.content), rest);
+}
+
+function whoFacts(kind, message) {
   const used = usage(message);
-  const facts = [
-    kind, kind === "user" && message.source && message.source !== "unknown" ? message.source : "", clock(message.timestamp),
-    used.model || "", used.latency ? seconds(used.latency) : "",
+  const source = message.source === "unknown" ? "" : message.source;
+  return [
+    kind,
+    source,
+    clock(message.timestamp),
+    used.model,
+    used.latency ? duration(used.latency) : "",
     used.input + used.output ? `${used.input} + ${used.output} tokens` : "",
+  ].filter(isSomething);
+}
+
+function toolCalls(calls) {
+  const nodes = calls.map(toolCall);
+  if (calls.length <= MANY_CALLS) return nodes;
+  const names = [...countBy(calls, (call) => call.name)].map(([name, count]) => `${name} × ${count}`);
+  const failed = calls.filter((call) => call.error).length;
+  const title = [
+    el("b", {}, plural(calls.length, "tool call")),
+    el("span", { class: "brief" }, short(names.join(", "))),
+    failed ? el("span", { class: "failed" }, plural(failed, "error")) : "",
   ];
-  const { tracing, ...others } = message.metadata || {};
-  return el("div", { class: `said ${kind}` }, el("div", { class: "who" }, facts.filter(Boolean).map((fact) => el("span", {}, fact))), el("p", {}, message.content), more(others));
+  return folded(title, nodes, "calls");
 }
 
-function folded(title, value) {
-  return value === null || value === undefined ? null : [el("div", { class: "soft" }, title), el("pre", {}, pretty(value))];
-}
-
+// Results may be long: they are made when somebody looks.
 function toolCall(call) {
-  const body = el("div", {});
-  const node = el("details", { class: "call" }, el("summary", {}, el("code", { class: call.error ? "failed" : "" }, call.name), el("span", { class: "brief mono" }, short(call.arguments)), call.error ? el("span", { class: "failed" }, "error") : null), body);
-  // Results may be long: they are made when somebody looks.
+  const body = el("div");
+  const title = el(
+    "summary",
+    {},
+    el("code", { class: call.error ? "failed" : "" }, call.name),
+    el("span", { class: "brief mono" }, short(call.arguments)),
+    call.error ? el("span", { class: "failed" }, "error") : "",
+  );
+  const node = el("details", { class: "call" }, title, body);
   node.addEventListener("toggle", () => {
-    if (!node.open || body.childElementCount) return;
-    const rest = Object.keys(call.metadata || {}).length ? call.metadata : null;
-    body.append(...[folded("arguments", call.arguments), folded("result", call.result), folded("error", call.error), folded("metadata", rest)].flat().filter(Boolean));
+    if (node.open && !body.hasChildNodes()) body.append(...callParts(call));
   });
   return node;
 }
 
-function turnNode(turn) {
-  return el("section", { class: "turn" },
-    el("div", { class: "turnhead" }, el("span", {}, `turn ${turn.number}`), turn.topic ? el("span", { class: "topic" }, turn.topic) : null),
-    turn.user_message ? said("user", turn.user_message) : null,
-    turn.tool_calls.map(toolCall),
-    turn.agent_response ? said("agent", turn.agent_response) : el("p", { class: "soft" }, "There was no answer."));
+function callParts(call) {
+  const metadata = isEmpty(call.metadata) ? null : call.metadata;
+  const parts = [
+    ["arguments", call.arguments],
+    ["result", call.result],
+    ["error", call.error],
+    ["metadata", metadata],
+  ];
+  return parts
+    .filter(([, value]) => value !== null && value !== undefined)
+    .flatMap(([title, value]) => [el("div", { class: "soft" }, title), code(value)]);
+}
+
+// How it was judged
+
+function evaluationsOf(example) {
+  if (!example.evaluations.length) return null;
+  return [el("h3", {}, "evaluations"), el("div", {}, example.evaluations.map(verdictNode))];
 }
 
 function verdictNode(verdict) {
-  const why = [verdict.description !== verdict.name ? verdict.description : "", verdict.reasoning, verdict.passed ? "" : verdict.failure_message].filter(Boolean);
-  const turn = verdict.metadata && verdict.metadata.turn_number;
-  return el("div", { class: "verdict" },
-    el("span", { class: verdict.passed ? "passed" : "failed", title: verdict.passed ? "passed" : "failed" }, verdict.passed ? "✓" : "✗"),
-    el("span", {}, verdict.name, [verdict.mode, verdict.type, turn ? `turn ${turn}` : ""].filter(Boolean).map((chip) => el("span", { class: "chip" }, chip))),
-    why.map((text) => el("span", { class: "why" }, text)));
-}
-
-function timeline(example) {
-  const marks = [];
-  let before = Date.parse(example.started_at);
-  for (const turn of turnsOf(example)) {
-    const steps = [
-      turn.user_message && ["user", `turn ${turn.number}`, turn.user_message.timestamp],
-      ...turn.tool_calls.map((call) => ["tool", call.name, call.timestamp]),
-      turn.agent_response && ["agent", "answer", turn.agent_response.timestamp],
-    ];
-    for (const step of steps.filter(Boolean)) {
-      const at = Date.parse(step[2]);
-      if (isNaN(at)) continue;
-      marks.push({ kind: step[0], label: step[1], from: Math.min(before, at), to: at });
-      before = at;
-    }
-  }
-  const start = Date.parse(example.started_at);
-  const end = Math.max(Date.parse(example.finished_at) || 0, ...marks.map((mark) => mark.to));
-  if (!marks.length || !(end > start)) return null;
-  const node = el("div", { class: "time" });
-  for (const mark of marks) {
-    const bar = el("i", { class: mark.kind });
-    bar.style.left = `${(100 * (mark.from - start)) / (end - start)}%`;
-    bar.style.width = `${(100 * (mark.to - mark.from)) / (end - start)}%`;
-    node.append(el("span", { class: "label" }, mark.label), el("span", { class: "track" }, bar), el("span", { class: "num" }, seconds(mark.to - mark.from)));
-  }
-  return [el("h3", {}, "timeline"), node];
-}
-
-function failure(example) {
-  const found = example.exception;
-  const message = example.metadata && example.metadata.message;
-  if (!found) return message ? el("div", { class: `note ${example.status}` }, el("p", {}, message)) : null;
-  const lines = (example.metadata && example.metadata.backtrace) || found.backtrace;
-  return el("div", { class: "note" }, el("p", {}, el("b", {}, found.class_name), found.message ? `: ${found.message}` : ""),
-    lines.length ? el("details", { class: "wide" }, el("summary", {}, "where it came from"), el("div", {}, el("pre", {}, lines.join("\n")))) : null);
-}
-
-function figures(example) {
-  const sum = totals([example]);
-  const list = [
-    [seconds(example.duration_ms), "duration"], [String(sum.turns), "turns"], [String(sum.calls), "tool calls"],
-    sum.input + sum.output ? [`${sum.input.toLocaleString("en")} + ${sum.output.toLocaleString("en")}`, "tokens in + out"] : ["", ""],
-    sum.answers ? [seconds(Math.round(sum.latency / sum.answers)), "mean latency"] : ["", ""],
+  const turn = verdict.metadata?.turn_number;
+  const chips = [verdict.mode, verdict.type, turn ? `turn ${turn}` : ""].filter(isSomething);
+  const why = [
+    verdict.description === verdict.name ? "" : verdict.description,
+    verdict.reasoning,
+    verdict.passed ? "" : verdict.failure_message,
   ];
-  return el("div", { class: "figures" }, list.filter(([value]) => value).map(([value, name]) => el("div", { class: "figure" }, el("b", {}, value), el("span", {}, name))));
+  return el(
+    "div",
+    { class: "verdict" },
+    verdict.passed ? sign("✓", "passed") : sign("✗", "failed"),
+    el("span", { dir: "auto" }, verdict.name, chips.map((chip) => el("span", { class: "chip" }, chip))),
+    why.filter(isSomething).map((text) => el("span", { class: "why", dir: "auto" }, text)),
+  );
 }
 
-function scenario(example) {
-  const found = example.scenario_id && run.scenarios[example.scenario_id];
-  if (!found) return null;
-  const entries = ["name", "goal", "personality", "context", "verification"].filter((key) => found[key] !== null && found[key] !== undefined && found[key] !== "");
-  return [el("h3", {}, "scenario"), el("dl", { class: "grid" }, entries.map((key) => [el("dt", {}, key), el("dd", {}, pretty(found[key]))]))];
+// When it happened
+
+function timelineOf(example) {
+  const steps = stepsOf(example);
+  const start = Date.parse(example.started_at);
+  const end = Math.max(Date.parse(example.finished_at) || 0, ...steps.map((step) => step.to));
+  if (!steps.length || !(end > start)) return null;
+  const lines = el("div", { class: "time" }, steps.map((step) => stepLine(step, start, end - start)));
+  const content = steps.length > MANY_STEPS ? folded(plural(steps.length, "step"), lines) : lines;
+  return [el("h3", {}, "timeline"), content];
 }
 
-function more(metadata) {
-  return Object.keys(metadata).length ? el("details", { class: "wide more" }, el("summary", {}, "metadata"), el("div", {}, el("pre", {}, pretty(metadata)))) : null;
-}
-
-function rest(example) {
-  const { message, backtrace, ...others } = example.metadata || {};
-  return more(others);
-}
-
-function show(example, scroll) {
-  if (state.current) state.current.$row.firstChild.removeAttribute("aria-current");
-  state.current = example;
-  document.body.classList.toggle("open", Boolean(example));
-  const place = byId("example");
-  place.replaceChildren();
-  if (!example) {
-    place.append(el("p", { class: "empty" }, examples.length ? "Choose an example." : "Nothing was recorded."));
-    return;
+// What happens takes the time since what happened before it.
+function stepsOf(example) {
+  let before = Date.parse(example.started_at);
+  const steps = [];
+  for (const [kind, label, time] of turnsOf(example).flatMap(momentsOf)) {
+    const at = Date.parse(time);
+    if (Number.isNaN(at)) continue;
+    steps.push({ kind, label, from: Math.min(before, at), to: at });
+    before = at;
   }
-  example.$row.firstChild.setAttribute("aria-current", "true");
-  if (scroll) example.$row.scrollIntoView({ block: "nearest" });
-  const turns = turnsOf(example);
+  return steps;
+}
+
+function momentsOf(turn) {
+  const calls = turn.tool_calls.map((call) => ["tool", call.name, call.timestamp]);
+  const user = turn.user_message;
+  const agent = turn.agent_response;
+  return [
+    ...(user ? [["user", `turn ${turn.number}`, user.timestamp]] : []),
+    ...calls,
+    ...(agent ? [["agent", "answer", agent.timestamp]] : []),
+  ];
+}
+
+function stepLine(step, start, whole) {
+  const bar = el("i", { class: step.kind });
+  bar.style.left = `${(100 * (step.from - start)) / whole}%`;
+  bar.style.width = `${(100 * (step.to - step.from)) / whole}%`;
+  return [
+    el("span", { class: "label", title: step.label }, step.label),
+    el("span", { class: "track" }, bar),
+    el("span", { class: "num" }, duration(step.to - step.from)),
+  ];
+}
+
+// What else there is to say of an example
+
+function failureOf(example) {
+  const failure = example.exception;
+  const message = example.metadata?.message;
+  if (failure) return failureNode(failure, example.metadata?.backtrace ?? failure.backtrace);
+  return message ? el("div", { class: `note ${example.status}` }, textBlock(String(message))) : null;
+}
+
+function failureNode(failure, backtrace) {
+  const message = failure.message ? `${failure.class_name}: ${failure.message}` : failure.class_name;
+  const lines = backtrace.length ? folded("where it came from", code(backtrace.join("\n"))) : null;
+  return el("div", { class: "note" }, textBlock(message), lines);
+}
+
+function figuresOf(example) {
+  const sum = totals([example]);
+  const tokens = `${sum.input.toLocaleString("en")} + ${sum.output.toLocaleString("en")}`;
+  const figures = [
+    [duration(example.duration_ms), "duration"],
+    [String(sum.turns), "turns"],
+    [String(sum.calls), "tool calls"],
+    [sum.input + sum.output ? tokens : "", "tokens in + out"],
+    [sum.answers ? duration(sum.latency / sum.answers) : "", "mean latency"],
+  ];
+  const nodes = figures
+    .filter(([value]) => value)
+    .map(([value, name]) => el("div", { class: "figure" }, el("b", {}, value), el("span", {}, name)));
+  return el("div", { class: "figures" }, nodes);
+}
+
+function scenarioOf(example) {
+  const scenario = run.scenarios[example.scenario_id];
+  if (!scenario) return null;
+  const lines = ["name", "goal", "personality", "context", "verification"]
+    .filter((key) => isSomething(scenario[key]))
+    .map((key) => [el("dt", {}, key), el("dd", { dir: "auto" }, pretty(scenario[key]))]);
+  return [el("h3", {}, "scenario"), el("dl", { class: "grid" }, lines)];
+}
+
+function metadataOf(example) {
+  const { message, backtrace, ...others } = example.metadata ?? {};
+  return isEmpty(others) ? null : folded("metadata", code(others), "wide more");
+}
+
+// One example
+
+function show(entry) {
+  state.current?.row.firstChild.removeAttribute("aria-current");
+  state.current = entry;
+  document.body.classList.toggle("open", Boolean(entry));
+  byId("example").replaceChildren(...(entry ? exampleParts(entry.example) : nothingChosen()));
+  if (!entry) return;
+  entry.row.firstChild.setAttribute("aria-current", "true");
+  entry.row.scrollIntoView({ block: "nearest" });
+  window.scrollTo(0, 0);
+}
+
+function nothingChosen() {
+  return [el("p", { class: "empty" }, entries.length ? "Choose an example." : "Nothing was recorded.")];
+}
+
+function exampleParts(example) {
+  const status = el("span", { class: `status ${example.status}` }, example.status);
   const parts = [
     el("a", { class: "plain back", href: "#" }, "← all examples"),
-    el("h2", {}, example.description || example.id),
-    el("div", { class: "soft" }, el("span", { class: `status ${example.status}` }, example.status), ` · ${example.location || example.id}`),
-    figures(example), failure(example), scenario(example),
-    turns.length ? [el("h3", {}, "conversation"), turns.map(turnNode)] : null,
-    example.evaluations.length ? [el("h3", {}, "evaluations"), el("div", {}, example.evaluations.map(verdictNode))] : null,
-    timeline(example), rest(example),
+    el("h2", { dir: "auto" }, example.description || example.id),
+    el("div", { class: "soft where" }, status, ` · ${example.location || example.id}`),
+    figuresOf(example),
+    failureOf(example),
+    scenarioOf(example),
+    conversationOf(example),
+    evaluationsOf(example),
+    timelineOf(example),
+    metadataOf(example),
   ];
-  place.append(...parts.flat(3).filter(Boolean));
-  window.scrollTo(0, 0);
+  return parts.flat(Infinity).filter(isSomething);
 }
 
 // Getting around
 
-function follow() {
-  let id = "";
-  try { id = decodeURIComponent(location.hash.slice(1)); } catch { /* nobody's id */ }
-  const found = examples.find((example) => example.id === id) || null;
-  if (found !== state.current || !found) show(found, true);
+function followAddress() {
+  const address = location.hash.slice(1);
+  const found = entries.find((entry) => [entry.address, entry.example.id].includes(address));
+  if (!found || found !== state.current) show(found ?? null);
 }
 
 function step(by) {
-  if (!state.shown.length) return;
+  const last = state.shown.length - 1;
+  if (last < 0) return;
   const at = state.shown.indexOf(state.current);
-  const next = at < 0 ? (by > 0 ? 0 : state.shown.length - 1) : Math.min(Math.max(at + by, 0), state.shown.length - 1);
-  location.hash = encodeURIComponent(state.shown[next].id);
+  const start = by > 0 ? 0 : last;
+  const next = at < 0 ? start : Math.min(Math.max(at + by, 0), last);
+  location.hash = state.shown[next].address;
 }
 
-function theme() {
+function toggleTheme() {
   const root = document.documentElement;
-  const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
-  root.dataset.theme = dark ? "light" : "dark";
+  const isDark = root.dataset.theme
+    ? root.dataset.theme === "dark"
+    : matchMedia("(prefers-color-scheme: dark)").matches;
+  root.dataset.theme = isDark ? "light" : "dark";
+}
+
+function toggleCalls() {
+  const calls = [...document.querySelectorAll("details.call, details.calls")];
+  const isOpening = calls.some((node) => !node.open);
+  for (const node of calls) {
+    node.open = isOpening;
+  }
 }
 
 const KEYS = {
-  j: () => step(1), ArrowDown: () => step(1), k: () => step(-1), ArrowUp: () => step(-1),
-  "/": () => byId("words").focus(), f: () => toggle("failed"), t: theme, "?": () => byId("help").showModal(),
-  o: () => { for (const node of document.querySelectorAll("details.call")) node.open = !node.open; },
+  j: () => step(1),
+  k: () => step(-1),
+  f: () => toggleStatus("failed"),
+  o: toggleCalls,
+  t: toggleTheme,
+  "/": () => byId("words").focus(),
+  "?": () => byId("help").showModal(),
   Escape: () => { location.hash = ""; },
 };
+// Elsewhere the arrows scroll.
+const LIST_KEYS = { ArrowDown: KEYS.j, ArrowUp: KEYS.k };
+const SEARCH_KEYS = { ...LIST_KEYS, Escape: () => byId("words").blur() };
 
-document.addEventListener("keydown", (event) => {
+function keysFor(target) {
+  if (target === byId("words")) return SEARCH_KEYS;
+  return byId("list").contains(target) ? { ...KEYS, ...LIST_KEYS } : KEYS;
+}
+
+function onKey(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || byId("help").open) return;
-  const typing = event.target === byId("words");
-  if (typing && event.key !== "Escape" && event.key !== "ArrowDown") return;
-  if (typing) byId("words").blur();
-  const action = KEYS[event.key];
+  const action = keysFor(event.target)[event.key];
   if (!action) return;
   event.preventDefault();
-  if (!(typing && event.key === "Escape")) action();
-});
-byId("words").addEventListener("input", (event) => { state.words = event.target.value; list(); });
-byId("theme").addEventListener("click", theme);
-byId("keys").addEventListener("click", () => byId("help").showModal());
-window.addEventListener("hashchange", follow);
-head();
-byId("list").append(...examples.map(row));
-list();
-follow();
-if (!state.current && !matchMedia("(max-width: 760px)").matches) {
-  show(examples.find((example) => example.status === "failed" || example.status === "aborted") || examples[0] || null, false);
+  action();
 }
+
+function onWords(event) {
+  state.words = event.target.value;
+  filterList();
+}
+
+// Paper can't be unfolded.
+function unfoldAll() {
+  for (const node of document.querySelectorAll("article details")) {
+    node.open = true;
+    node.dispatchEvent(new Event("toggle"));
+  }
+}
+
+function start() {
+  document.addEventListener("keydown", onKey);
+  window.addEventListener("hashchange", followAddress);
+  window.addEventListener("beforeprint", unfoldAll);
+  byId("words").addEventListener("input", onWords);
+  byId("theme").addEventListener("click", toggleTheme);
+  byId("keys").addEventListener("click", KEYS["?"]);
+  showHead();
+  showList();
+  followAddress();
+  if (!state.current && !matchMedia("(max-width: 760px)").matches) showFirst();
+}
+
+function showFirst() {
+  const isBad = ({ example }) => example.status === "failed" || example.status === "aborted";
+  show(entries.find(isBad) ?? entries[0] ?? null);
+}
+
+start();
