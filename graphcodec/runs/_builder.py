@@ -105,7 +105,7 @@ class RunDataBuilder:
             suite = self._suite
             return RunData(
                 run_id=self._run_id or (suite and suite.run_id) or self._made_id,
-                started_at=self._began,
+                started_at=suite.time if suite else self._began,
                 finished_at=self._finished,
                 seed=suite.seed if suite else None,
                 git_commit=suite.git_commit if suite else None,
@@ -119,13 +119,14 @@ class RunDataBuilder:
     # The suite
 
     def _suite_started(self, event: SuiteStarted) -> None:
+        """Take the earliest for the run's, whichever worker's arrives first."""
         first = self._suite
-        if first is None:
-            self._suite = event
-        elif event.seed is not None and event.seed != first.seed:
+        if first is not None and event.seed not in (None, first.seed):
             self._anomalies.append(
                 f"a second suite began, with seed {event.seed} and not {first.seed}"
             )
+        if first is None or event.time < first.time:
+            self._suite = event
 
     # Examples
 

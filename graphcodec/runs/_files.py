@@ -14,7 +14,7 @@ from graphcodec.runs._builder import RunDataBuilder
 from graphcodec.runs._bus import EventBus, Subscription
 from graphcodec.runs._data import RunData
 from graphcodec.runs._events import Event
-from graphcodec.runs._forms import plain_codec, tree_codec_of
+from graphcodec.runs._forms import plain_codec, tree_codec
 from graphcodec.runs._portable import portable
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ class EventFile:
         fsync: bool = False,
     ) -> None:
         self._codec = codec or plain_codec()
-        self._values = tree_codec_of(self._codec)
+        self._values = tree_codec(codec)
         self._fsync = fsync
         self._lock = Lock()
         target = Path(path)

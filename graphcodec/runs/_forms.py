@@ -284,6 +284,7 @@ def _admits_none(hint: object) -> bool:
     return hint is object or type(None) in _arms(hint)
 
 
+@cache
 def plain_codec() -> Codec:
     """Return a codec for events, for those who bring none."""
     # The codec is heavy, and events can be published without it.
@@ -292,16 +293,19 @@ def plain_codec() -> Codec:
     return Codec()
 
 
-@cache
-def tree_codec() -> Codec:
-    """Return the codec for what users put into events, for those who bring none."""
-    return tree_codec_of(plain_codec())
-
-
-def tree_codec_of(codec: Codec) -> Codec:
+def tree_codec(codec: Codec | None = None) -> Codec:
     """Return a codec for what users put into events: trees that it can read again.
 
     Args:
-        codec: What knows their classes.
+        codec: What knows their classes; the built-in ones alone, if left out.
     """
+    return _plain_tree_codec() if codec is None else _as_tree_codec(codec)
+
+
+@cache
+def _plain_tree_codec() -> Codec:
+    return _as_tree_codec(plain_codec())
+
+
+def _as_tree_codec(codec: Codec) -> Codec:
     return codec.replace(references="none", write_unregistered=False)

@@ -23,7 +23,7 @@ from graphcodec.runs._events import (
     ExamplePending,
     ExampleStarted,
 )
-from graphcodec.runs._forms import plain_codec, tree_codec_of
+from graphcodec.runs._forms import plain_codec, tree_codec
 from graphcodec.runs._portable import portable
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ class EventForwarder:
         self._to = to
         self._worker = worker
         self._codec = codec or plain_codec()
-        self._values = tree_codec_of(self._codec)
+        self._values = tree_codec(codec)
         self._lock = threading.Lock()
         self._count = 0
         self._is_broken = False

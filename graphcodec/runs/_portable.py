@@ -32,7 +32,7 @@ def portable(event: Event, values: Codec | None = None) -> Event:
     Args:
         event: Any event.
         values: What knows the classes of the values in it: a codec made by
-            `tree_codec_of`, or None for the built-in classes.
+            `tree_codec`, or None for the built-in classes.
     """
     values = values or tree_codec()
     if isinstance(event, AgentResponse) and event.tool_calls:

@@ -81,6 +81,17 @@ def test_run_is_named_by_its_first_event() -> None:
     assert builder.snapshot().run_id == "mine"
 
 
+def test_name_of_a_run_may_come_late() -> None:
+    """After the first examples, as from workers."""
+    builder = RunDataBuilder()
+    builder.handle(started())
+    unnamed = builder.snapshot().run_id
+    assert builder.snapshot().run_id == unnamed
+    builder.handle(SuiteStarted(run_id="nightly"))
+
+    assert builder.snapshot().run_id == "nightly"
+
+
 def test_nothing_has_happened_yet() -> None:
     """There is no run before its first event."""
     assert RunDataBuilder().run_data is None
@@ -94,6 +105,17 @@ def test_second_suite_of_another_seed_is_odd() -> None:
 
     assert run.seed == 1
     assert run.anomalies == ("a second suite began, with seed 2 and not 1",)
+
+
+def test_run_begins_with_the_first_suite() -> None:
+    """Whichever order the news arrive in, and before the examples of others."""
+    first = SuiteStarted(seed=1, run_id="first", time=at(1))
+    for order in permutations([first, SuiteStarted(time=at(2)), started(time=at(0))]):
+        builder = RunDataBuilder()
+        for event in order:
+            builder.handle(event)
+        run = builder.snapshot()
+        assert (run.started_at, run.seed, run.run_id) == (at(1), 1, "first")
 
 
 def test_run_ends_with_the_last_suite() -> None:
@@ -194,6 +216,14 @@ def test_scenarios_are_registered_once() -> None:
 
     assert len(run.scenarios) == 1
     assert run.examples["e1"].scenario_id == run.examples["e2"].scenario_id
+
+
+def test_scenario_that_is_none_does_not_cost_the_example() -> None:
+    """It is noted."""
+    run = built(started(scenario=7), passed())
+
+    assert run.examples["e1"].status == "passed"
+    assert run.anomalies == ("e1: a scenario is a mapping or has to_dict, not a int",)
 
 
 def test_examples_of_one_id_are_both_kept() -> None:
@@ -326,6 +356,57 @@ def test_second_message_of_one_number_is_odd() -> None:
     assert run.anomalies == ("e1: a second user message came for turn 1",)
 
 
+def test_answer_to_two_messages_is_the_laters() -> None:
+    """Of one number; the turns after it keep theirs in step."""
+    first, second, third = turns(
+        said(1), said(1, "and"), answered(1, "One"), said(2), answered(2, "Two")
+    )
+
+    assert first.agent_response is None
+    assert second.agent_response is not None
+    assert second.agent_response.content == "One"
+    assert third.agent_response is not None
+    assert third.agent_response.content == "Two"
+
+
+def test_second_answer_to_a_turn_is_a_turn_of_its_own() -> None:
+    """It does not take the place of the next one's."""
+    run = built(
+        started(),
+        said(1),
+        answered(1, "One"),
+        said(2),
+        answered(1, "Again"),
+        answered(2, "Two"),
+    )
+
+    found = run.examples["e1"].conversation.turns  # type: ignore[union-attr]
+    assert [turn.agent_response.content for turn in found] == ["One", "Two", "Again"]  # type: ignore[union-attr]
+    assert run.anomalies == ("e1: a second answer came for turn 1",)
+
+
+def test_late_message_joins_its_turn() -> None:
+    """After a call, which is no wonder; after the answer, which is noted."""
+    (turn,) = turns(tool(), said(1), answered(1))
+    assert (turn.number, turn.user_message is None) == (1, False)
+
+    run = built(started(), answered(1), said(1))
+    (turn,) = run.examples["e1"].conversation.turns  # type: ignore[union-attr]
+    assert turn.user_message is not None
+    assert run.anomalies == ("e1: the user message of turn 1 came after the answer",)
+
+
+def test_late_call_finds_its_turn() -> None:
+    """By number; an answer that came before it had the last word."""
+    first, second = turns(said(1), said(2), tool(1), answered(2))
+    assert [len(first.tool_calls), len(second.tool_calls)] == [1, 0]
+
+    run = built(started(), said(1), answered(1), tool(1))
+    (turn,) = run.examples["e1"].conversation.turns  # type: ignore[union-attr]
+    assert turn.tool_calls == ()
+    assert run.anomalies == ("e1: search completed after the answer of turn 1",)
+
+
 # Topics
 
 
@@ -366,6 +447,14 @@ def test_topic_within_a_turn() -> None:
     (turn,) = turns(topic(0, "a"), said(1), topic(0, "b"), answered(1))
 
     assert turn.topic == "b"
+
+
+def test_topic_of_an_agent_that_speaks_first() -> None:
+    """And of a conversation in which nothing was said."""
+    first, second = turns(topic(0, "a"), answered(1), topic(1, "b"), said(2))
+
+    assert (first.topic, second.topic) == ("a", "b")
+    assert example(topic(0, "a")).conversation.final_topic == "a"  # type: ignore[union-attr]
 
 
 # Evaluations
@@ -417,25 +506,17 @@ def test_ending_twice_is_odd() -> None:
     assert run.anomalies == ("e1: it ended as failed after it had ended as passed",)
 
 
-def test_any_order_is_survived() -> None:
-    """All that was said is there, whatever came first."""
-    events = [started(), said(1), answered(1), passed()]
+def test_any_order_makes_the_same_example() -> None:
+    """Whatever came first, it is noted and finds its place."""
+    events = [started(scenario={"goal": "tea"}), said(1), answered(1), passed()]
+    expected = built(*events)
     for order in permutations(events):
-        (found, *_) = built(*order).examples.values()
-        texts = {
-            message.content
-            for turn in found.conversation.turns  # type: ignore[union-attr]
-            for message in (turn.user_message, turn.agent_response)
-            if message
-        }
-        texts |= {
-            message.content
-            for other in built(*order).examples.values()
-            for turn in other.conversation.turns  # type: ignore[union-attr]
-            for message in (turn.user_message, turn.agent_response)
-            if message
-        }
-        assert texts == {"Hello", "Hi!"}
+        run = built(*order)
+        assert run.examples == expected.examples
+        assert run.scenarios == expected.scenarios
+        assert bool(run.anomalies) is (
+            order[0] != events[0] or order.index(events[1]) > order.index(events[2])
+        )
 
 
 def test_interleaved_examples_are_told_apart() -> None:

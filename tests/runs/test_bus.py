@@ -14,6 +14,7 @@ from graphcodec.runs import (
     current_bus,
     use_bus,
 )
+from graphcodec.runs._bus import _snake_case  # pyright: ignore[reportPrivateUsage]
 from graphcodec.runs._events import ExampleEvent
 from tests.runs.events import said, started, topic
 
@@ -131,6 +132,19 @@ def test_observers_have_methods_named_after_events() -> None:
 
     assert seen == [said(1)]
     assert len(subscriptions) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "method"),
+    [
+        ("UserMessage", "user_message"),
+        ("HTTPCall", "http_call"),
+        ("LLMCallHTTP2Ended", "llm_call_http2_ended"),
+    ],
+)
+def test_names_of_methods_keep_acronyms_together(name: str, method: str) -> None:
+    """Words are parted, letters are not."""
+    assert _snake_case(name) == method
 
 
 def test_many_threads_publish_and_subscribe() -> None:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
 import pytest
@@ -11,6 +11,7 @@ from graphcodec.runs import (
     ConversationData,
     EvaluationData,
     ExampleData,
+    ExampleStarted,
     ExceptionData,
     MessageData,
     RunData,
@@ -215,9 +216,41 @@ def test_scenario_of_an_object() -> None:
     assert scenario is not None
     assert (scenario.name, scenario.personality) == ("n", "p")
     assert ScenarioData.from_scenario(scenario) is scenario
+    event = ExampleStarted(example_id="e", scenario=Scenario())
+    assert event.scenario == scenario.data
     assert ScenarioData.from_scenario(None) is None
     with pytest.raises(TypeError, match="a scenario is a mapping or has to_dict"):
         ScenarioData.from_scenario(7)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ({"x": {1: 2, "b": 3}}, {"x": {"b": 3, 1: 2}}),
+        ({"x": {"a", "b", "c"}}, {"x": {"c", "b", "a"}}),
+        ({"x": [{"b": b"1", "a": (1,)}]}, {"x": [{"a": (1,), "b": b"1"}]}),
+    ],
+)
+def test_scenario_of_any_values_has_a_name(
+    one: dict[str, object], other: dict[str, object]
+) -> None:
+    """Also of keys that are no texts, and the same in every process."""
+    first, second = ScenarioData.from_scenario(one), ScenarioData.from_scenario(other)
+
+    assert first is not None
+    assert second is not None
+    assert first.id == second.id
+
+
+@pytest.mark.parametrize(
+    "value",
+    [datetime(2026, 1, 27, 8, 46, 40, 123456, tzinfo=UTC), b"", (), {"$type": "x"}],
+)
+def test_result_comes_back_as_it_was(value: object) -> None:
+    """A time to the microsecond; it is the user's, not ours."""
+    call = ToolCallData(name="t", result=value, timestamp=START)
+
+    assert ToolCallData.from_dict(call.to_dict()) == call
 
 
 def test_current_turn_is_the_last() -> None:

@@ -191,6 +191,23 @@ def test_dicts_of_tool_calls_become_data() -> None:
     )
 
 
+@pytest.mark.parametrize("call", [{"arguments": {}}, {"name": "t", 1: 2}, {}])
+def test_dict_that_is_no_tool_call_is_refused(call: Any) -> None:
+    """With the way to write one."""
+    with pytest.raises(InvalidValueError, match="texts as keys, and a name") as caught:
+        AgentResponse(example_id="e", turn_number=1, text="", tool_calls=[call])
+
+    assert caught.value.path == "$.tool_calls"
+
+
+@pytest.mark.parametrize("name", ["UserMessage", "Newer"])
+def test_payload_is_a_map(name: str) -> None:
+    """Also that of an event which nobody knows."""
+    payload: Any = ["no map"]
+    with pytest.raises(UndecodableValueError, match="written as a map, not a list"):
+        event_from_dict(name, payload)
+
+
 def test_plain_tool_calls_have_the_time_of_the_answer() -> None:
     """The documented payload says none."""
     form: dict[str, Any] = {

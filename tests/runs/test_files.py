@@ -8,7 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from attrs import frozen
 
+from graphcodec import Codec, encodable
 from graphcodec.errors import UndecodableValueError
 from graphcodec.runs import (
     Event,
@@ -18,6 +20,7 @@ from graphcodec.runs import (
     RunData,
     RunDataBuilder,
     SuiteStopped,
+    UserMessage,
 )
 from graphcodec.testing import same_graph
 from tests.runs.events import at, built, said, started, whole_run
@@ -32,6 +35,61 @@ with EventFile(sys.argv[1]) as file:
         file.write(said(number))
         print(number, flush=True)
 """
+
+
+SOME = """
+import sys
+from graphcodec.runs import EventFile
+from tests.runs.events import said
+path, name = sys.argv[1:]
+with EventFile(path) as file:
+    for number in range(1, 101):
+        file.write(said(number, name * 5000, name))
+"""
+
+OVERWRITER = """
+import sys
+from graphcodec.runs import JsonFile
+from tests.runs.events import built, whole_run
+for number in range(100_000):
+    JsonFile.write(sys.argv[1], built(*whole_run()).replace(run_id=f"run-{number}"))
+    print(number, flush=True)
+"""
+
+FILLER = """
+import errno, resource, sys
+from pathlib import Path
+from graphcodec.runs import EventFile, JsonFile, RunData
+from tests.runs.events import built, said, started, whole_run
+
+def refused(write, *args):
+    try:
+        write(*args)
+    except OSError as exc:
+        print(errno.errorcode[exc.errno])
+
+folder = Path(sys.argv[1])
+JsonFile.write(folder / "run.json", RunData(run_id="small"))
+file = EventFile(folder / "run.events")
+file.write(started())
+resource.setrlimit(resource.RLIMIT_FSIZE, (1000, resource.RLIM_INFINITY))
+refused(file.write, said(1, "x" * 5000))
+refused(JsonFile.write, folder / "run.json", built(*whole_run()))
+resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)
+file.write(said(2))
+"""
+
+
+def started_python(text: str, *args: str) -> subprocess.Popen[str]:
+    """Start a program that imports what this one does."""
+    root = Path(__file__).parents[2]
+    return subprocess.Popen(  # noqa: S603 - our own text
+        [sys.executable, "-c", text, *args],
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=root,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(root), *sys.path])},
+    )
 
 
 # A whole run
@@ -86,6 +144,33 @@ def test_file_without_a_run_is_refused(tmp_path: Path, content: bytes) -> None:
         JsonFile.read(path)
 
 
+def test_killed_writer_leaves_a_whole_file(tmp_path: Path) -> None:
+    """The old one or the new one."""
+    path = tmp_path / "run.json"
+    with started_python(OVERWRITER, str(path)) as writer:
+        assert writer.stdout is not None
+        for line in writer.stdout:
+            if int(line) == 5:
+                break
+        writer.send_signal(signal.SIGKILL)
+
+    assert JsonFile.read(path).run_id in {"run-4", "run-5", "run-6"}
+
+
+def test_full_disk_leaves_the_old_file(tmp_path: Path) -> None:
+    """And nothing beside it; events before the full disk can be read, those after too."""
+    with started_python(FILLER, str(tmp_path)) as filler:
+        out, _ = filler.communicate(timeout=60)
+
+    assert out.split() == ["EFBIG", "EFBIG"]
+    assert JsonFile.read(tmp_path / "run.json").run_id == "small"
+    assert sorted(file.name for file in tmp_path.iterdir()) == [
+        "run.events",
+        "run.json",
+    ]
+    assert list(EventFile.read(tmp_path / "run.events")) == [started(), said(2)]
+
+
 # Events as they come
 
 
@@ -127,14 +212,14 @@ def test_cut_line_costs_nothing_else(tmp_path: Path) -> None:
 
 
 def test_file_goes_on_after_a_cut_line(tmp_path: Path) -> None:
-    """Cut at every byte of a line."""
+    """Cut here and there in a line, also within a character."""
     path = tmp_path / "run.events"
     with EventFile(path) as file:
         file.write(started())
-        file.write(said(1))
+        file.write(said(1, "äöüß" * 3))
     whole = path.read_bytes()
     begin = whole.index(b"\n") + 1
-    for end in range(begin + 1, len(whole) - 1):
+    for end in range(begin + 1, len(whole) - 1, 7):
         path.write_bytes(whole[:end])
         with EventFile(path) as file:
             file.write(said(2))
@@ -163,17 +248,48 @@ def test_event_that_can_not_be_written_whole_is_written(tmp_path: Path) -> None:
     assert "native function" in event.metadata["f"]  # type: ignore[attr-defined]
 
 
+@encodable("shop.Article")
+@frozen
+class Article:
+    """A class that only a codec of one's own knows."""
+
+    name: str
+
+
+def test_values_of_classes_of_ones_own(tmp_path: Path) -> None:
+    """With a codec that knows them they come back; without one, a text is there."""
+    event = said(1).replace(metadata={"article": Article("tea")})
+    codec = Codec(types=[Article])
+    with EventFile(tmp_path / "known", codec=codec) as file:
+        file.write(event)
+    with EventFile(tmp_path / "unknown") as file:
+        file.write(event)
+
+    assert list(EventFile.read(tmp_path / "known", codec=codec)) == [event]
+    (other,) = EventFile.read(tmp_path / "unknown")
+    assert isinstance(other, UserMessage)
+    assert "not recorded" in str(other.metadata["article"])
+
+
+def test_several_processes_write_one_file(tmp_path: Path) -> None:
+    """Their lines don't mix."""
+    path = tmp_path / "run.events"
+    writers = [started_python(SOME, str(path), name) for name in ("a", "b")]
+    for writer in writers:
+        with writer:
+            writer.communicate(timeout=60)
+
+    events = list(EventFile.read(path))
+    assert len(events) == 200
+    for name in ("a", "b"):
+        expected = [said(number, name * 5000, name) for number in range(1, 101)]
+        assert [event for event in events if event in expected] == expected
+
+
 def test_killed_writer_leaves_all_that_it_had_written(tmp_path: Path) -> None:
     """A real process, killed while it writes."""
     path = tmp_path / "run.events"
-    root = Path(__file__).parents[2]
-    with subprocess.Popen(  # noqa: S603 - our own text
-        [sys.executable, "-c", WRITER, str(path)],
-        stdout=subprocess.PIPE,
-        text=True,
-        cwd=root,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(root), *sys.path])},
-    ) as writer:
+    with started_python(WRITER, str(path)) as writer:
         assert writer.stdout is not None
         for line in writer.stdout:
             if int(line) == 100:

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
+import signal
 import threading
 from multiprocessing.connection import Connection
 from typing import Any
@@ -8,6 +10,7 @@ from typing import Any
 import pytest
 
 from graphcodec import Codec
+from graphcodec.queues import GraphQueue
 from graphcodec.runs import (
     Event,
     EventBus,
@@ -17,6 +20,7 @@ from graphcodec.runs import (
     ExampleStarted,
     Forwarded,
     RunDataBuilder,
+    ToolCallCompleted,
     UserMessage,
 )
 from tests.runs.events import answered, built, passed, said, started, whole_run
@@ -52,6 +56,25 @@ def work(connection: Connection, events: list[Event]) -> None:
     for event in events:
         bus.publish(event)
     forwarder.close()
+
+
+def put_all(queue: GraphQueue, events: list[Event], worker: str) -> None:
+    """Publish events in a worker process that has a queue."""
+    bus = EventBus()
+    forwarder = EventForwarder(bus, queue, worker=worker)
+    for event in events:
+        bus.publish(event)
+    forwarder.close()
+
+
+def put_and_die(queue: GraphQueue, worker: str) -> None:
+    """Die in the middle of a turn, when what was put has been sent."""
+    bus = EventBus()
+    EventForwarder(bus, queue, worker=worker)
+    bus.publish(started("cut"))
+    bus.publish(said(1, "Hello", "cut"))
+    bus.publish(ToolCallCompleted(example_id="cut", turn_number=1, tool_name="search"))
+    os.kill(os.getpid(), signal.SIGKILL)
 
 
 def _next(connection: Connection) -> bytes:
@@ -93,6 +116,64 @@ def test_events_go_into_a_queue() -> None:
     bus.publish(said(2))
 
     assert box.items == [sent(0, said(1)), sent(1, None)]
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_events_cross_a_graph_queue(method: str) -> None:
+    """Of two workers, of which one dies in the middle of a turn."""
+    context: Any = multiprocessing.get_context(method)
+    queue = GraphQueue(context=context)
+    workers = [
+        context.Process(target=put_all, args=(queue, whole_run(), "w1")),
+        context.Process(target=put_and_die, args=(queue, "w2")),
+    ]
+    for worker in workers:
+        worker.start()
+    bus = EventBus()
+    builder = RunDataBuilder(bus, run_id="run-1")
+    receiver = EventReceiver(bus)
+    for item in queue:
+        receiver.take(item)
+    for worker in workers:
+        worker.join(30)
+    receiver.close()
+
+    run = builder.snapshot()
+    cut = run.examples.pop("cut")
+    assert cut.status == "aborted"
+    assert [call.name for call in cut.conversation.turns[0].tool_calls] == ["search"]  # type: ignore[union-attr]
+    assert {e.metadata.pop("worker") for e in run.examples.values()} == {"w1"}
+    assert run == built(*whole_run())
+    assert receiver.gaps == ()
+
+
+def test_queue_without_receivers_is_no_error_of_the_worker() -> None:
+    """As a pipe whose other end is gone."""
+    queue = GraphQueue()
+    queue.close()
+    errors: list[Exception] = []
+    bus = EventBus(on_error=lambda exc, *_: errors.append(exc))
+    forwarder = EventForwarder(bus, queue, worker="w1")
+    bus.publish(said(1))
+    forwarder.close()
+
+    assert errors == []
+
+
+def test_workers_may_run_the_same_example() -> None:
+    """At the same time; what is said in one is not said in the other."""
+    bus = EventBus()
+    builder = RunDataBuilder(bus)
+    receiver = EventReceiver(bus)
+    for number, event in enumerate([started(), said(1), answered(1), passed()]):
+        receiver.take(sent(number, event, "w1"))
+        receiver.take(sent(number, event, "w2"))
+
+    run = builder.snapshot()
+    assert list(run.examples) == ["e1", "e1@w2"]
+    assert [len(e.conversation.turns) for e in run.examples.values()] == [1, 1]  # type: ignore[union-attr]
+    assert run.summary().passed_count == 2
+    assert run.anomalies == ()
 
 
 def test_events_go_to_a_function() -> None:

@@ -75,6 +75,30 @@ def test_changes_are_named_exactly() -> None:
     assert (found[0].before, found[0].after) == ("tea", "coffee")
 
 
+def test_what_users_recorded_is_compared_whatever_it_is_called() -> None:
+    """A seed or a time among the arguments is no seed or time of the run."""
+
+    def run(value: int) -> RunData:
+        asked = {"seed": value, "timestamp": value, "worker": value}
+        response = AgentResponse(
+            example_id="e1",
+            turn_number=1,
+            text="Hi!",
+            tool_calls=[{"name": "t", "arguments": asked, "metadata": asked}],
+            metadata={"tracing": {"latency_ms": value, "model": "m"}},
+            time=at(value),
+        )
+        line = started(location=f"spec/x.py:{value}")
+        return built(line, said(1), response, passed())
+
+    call = "$.examples.e1.conversation.turns[0].tool_calls[0]"
+    assert {change.path for change in diff_runs(run(1), run(2))} == {
+        f"{call}.{part}.{key}"
+        for part in ("arguments", "metadata")
+        for key in ("seed", "timestamp", "worker")
+    }
+
+
 def test_added_and_removed_examples_are_named() -> None:
     """By id."""
     old, new = built(*talk("e1"), *talk("e2")), built(*talk("e2"), *talk("e3"))
