@@ -111,7 +111,7 @@ def show(
 
 def _summary(out: Console, found: RunData) -> None:
     counts = found.summary()
-    head = Text(f"run {found.run_id}", "bold")
+    head = Text(f"run {cut(found.run_id, 100)}", "bold")
     head.append(f"  {counted(counts.example_count, 'example')}", "not bold")
     for name in ("passed", "failed", "aborted", "pending"):
         count: int = getattr(counts, f"{name}_count")
@@ -123,7 +123,7 @@ def _summary(out: Console, found: RunData) -> None:
         _duration(counts.total_duration_ms),
         "" if found.finished_at else "never finished",
         f"seed {found.seed}" if found.seed is not None else "",
-        f"commit {found.git_commit[:10]}" if found.git_commit else "",
+        f"commit {cut(found.git_commit, 10)}" if found.git_commit else "",
     ]
     out.print("  ".join(filter(None, facts)), style="dim")
     for anomaly in found.anomalies:
@@ -135,6 +135,10 @@ def _duration(milliseconds: int | None) -> str:
         return ""
     seconds = milliseconds / _MILLISECONDS
     return f"{seconds:.1f} s" if seconds >= 1 else f"{milliseconds} ms"
+
+
+def _status(one: ExampleData) -> Text:
+    return Text(cut(one.status, 20), _STYLES.get(one.status, ""))
 
 
 def _table(examples: Sequence[ExampleData]) -> Table:
@@ -149,14 +153,14 @@ def _table(examples: Sequence[ExampleData]) -> Table:
         if failure is not None and failure.message:
             name.append(f"\n{cut(failure.message, 120)}", "dim")
         turns = one.conversation.turns if one.conversation else ()
-        status = Text(one.status, _STYLES.get(one.status, ""))
+        status = _status(one)
         table.add_row(status, name, str(len(turns)), _duration(one.duration_ms))
     return table
 
 
 def _conversation(out: Console, one: ExampleData) -> None:
     out.print()
-    title = Text(one.status, _STYLES.get(one.status, ""))
+    title = _status(one)
     out.print(title.append(f"  {cut(one.id, 300)}", "not bold default"))
     for line in _lines(one):
         out.print(line, soft_wrap=False)
@@ -165,12 +169,12 @@ def _conversation(out: Console, one: ExampleData) -> None:
 def _lines(one: ExampleData) -> Iterator[Text]:
     turns = one.conversation.turns if one.conversation else ()
     for turn in turns:
-        topic = f"  {turn.topic}" if turn.topic else ""
+        topic = f"  {cut(turn.topic, 100)}" if turn.topic else ""
         yield Text(f"  turn {turn.number}{topic}", "dim")
         if turn.user_message:
             yield _said(turn.user_message, "cyan")
         for call in turn.tool_calls:
-            text = Text(f"    {call.name} ", "yellow")
+            text = Text(f"    {cut(call.name, 100)} ", "yellow")
             text.append(cut(_shown(call.arguments), 300), "dim")
             answer = f"✗ {call.error}" if call.error else _shown(call.result)
             yield text.append(f" → {cut(answer, 300)}")
@@ -178,10 +182,10 @@ def _lines(one: ExampleData) -> Iterator[Text]:
             yield _said(turn.agent_response, "green")
     for verdict in one.evaluations:
         mark, style = ("✓", "green") if verdict.passed else ("✗", "red")
-        text = Text(f"  {mark} {verdict.name}", style)
+        text = Text(f"  {mark} {cut(verdict.name, 200)}", style)
         yield text.append(f"  {cut(verdict.reasoning or '', 200)}", "dim")
     if one.exception is not None:
-        text = Text(f"  {one.exception.class_name}: ", "bold red")
+        text = Text(f"  {cut(one.exception.class_name, 200)}: ", "bold red")
         yield text.append(cut(one.exception.message or "", 2000), "not bold")
 
 
@@ -190,7 +194,7 @@ def _shown(value: object) -> str:
 
 
 def _said(message: MessageData, style: str) -> Text:
-    text = Text(f"    {message.role}  ", f"bold {style}")
+    text = Text(f"    {cut(message.role, 20)}  ", f"bold {style}")
     return text.append(cut(message.content, 4000), "not bold default")
 
 
@@ -234,8 +238,10 @@ def diff(old: str, new: str, most: int, *, as_json: bool) -> int:
         click.echo(json.dumps({"statuses": moves, **_diff.facts(found)}))
         return 1 if found else 0
     for name, (one, two) in moves.items():
-        text = Text(f"{one} → ", _STYLES.get(one, ""))
-        text.append(two, _STYLES.get(two, "")).append(f"  {cut(name, 300)}", "default")
+        text = Text(f"{cut(one, 20)} → ", _STYLES.get(one, ""))
+        text.append(cut(two, 20), _STYLES.get(two, "")).append(
+            f"  {cut(name, 300)}", "default"
+        )
         console().print(text)
     _diff.show(found, most)
     return 1 if found else 0

@@ -365,7 +365,7 @@ def _to_call(call: object, time: datetime) -> object:
     if not isinstance(call, Mapping):
         return call
     given = cast("Mapping[str, Any]", call)
-    if "name" not in given or not all(isinstance(key, str) for key in given):
+    if "name" not in given or not all(type(key) is str for key in given):
         raise InvalidValueError(
             "a tool call that is a dict has texts as keys, and a name",
             path="$.tool_calls",

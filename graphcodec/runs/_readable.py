@@ -51,7 +51,9 @@ def readable_value(value: object, path: str = "") -> object:
         return number if abs(number) <= _SAFE_INTEGER else str(number)
     if isinstance(value, bytes | bytearray):
         more = "…" if len(value) > _SHOWN_BYTES else ""
-        return f"<{len(value):,} bytes: {value[:_SHOWN_BYTES].hex()}{more}>"
+        plural = "" if len(value) == 1 else "s"
+        shown = value[:_SHOWN_BYTES].hex()
+        return f"<{len(value):,} byte{plural}: {shown}{more}>"
     if isinstance(value, date | time):
         return value.isoformat()
     if isinstance(value, _TEXTS):

@@ -141,7 +141,7 @@ def _scenario(item: pytest.Item) -> object:
     params: dict[str, object] = {} if spec is None else spec.params
     found = params.get("scenario")
     is_scenario = isinstance(found, Mapping) or hasattr(found, "to_dict")
-    return cast("object", found) if is_scenario else None
+    return params["scenario"] if is_scenario else None
 
 
 def _ended(item: pytest.Item, attempt: _Attempt) -> Event:

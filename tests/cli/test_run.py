@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
-from graphcodec.runs import EventFile, JsonFile
+from graphcodec.runs import AgentResponse, EventFile, ExampleFailed, JsonFile
 from tests.cli.running import facts, run, widest
-from tests.runs.events import answered, built, passed, said, started, whole_run
+from tests.runs.events import (
+    answered,
+    at,
+    built,
+    passed,
+    said,
+    started,
+    topic,
+    whole_run,
+)
 
 
 @pytest.fixture
@@ -39,6 +49,35 @@ def test_shows_what_was_said(recorded: str) -> None:
         assert text in shown
     assert "✗ friendly  no smile" in shown
     assert "expected tea" not in shown
+
+
+def test_shows_values_as_people_read_them(tmp_path: Path) -> None:
+    """Bytes and tuples without marks of the wire; nothing that moves a cursor."""
+    escape = "\x1b[31m"
+    response = AgentResponse(
+        example_id="e1",
+        turn_number=1,
+        text=f"l1{escape}",
+        tool_calls=[
+            {
+                "name": f"t{escape}",
+                "arguments": {"b": b"\xff", "at": at(1), "big": 2**60},
+                "result": (1, {2: Decimal("1.5")}),
+            }
+        ],
+    )
+    failure = ExampleFailed(
+        example_id="e1", message=escape, exception_class=f"E{escape}"
+    )
+    said_so = built(started(), topic(0, escape), said(1, escape), response, failure)
+    JsonFile.write(tmp_path / "run.json", said_so)
+
+    shown = run("run", "show", str(tmp_path / "run.json"), "--example", "e1").stdout
+
+    assert "\x1b" not in shown
+    text = " ".join(shown.split())
+    assert '{"b": "<1 byte: ff>", "at": "2026-01-27T08:46:41.123000+00:00"' in text
+    assert '"big": "1152921504606846976"} → [1, {"2": "1.5"}]' in text
 
 
 def test_shows_only_some_statuses(recorded: str) -> None:

@@ -158,7 +158,7 @@ def test_killed_writer_leaves_a_whole_file(tmp_path: Path) -> None:
 
 
 def test_full_disk_leaves_the_old_file(tmp_path: Path) -> None:
-    """And nothing beside it; events before the full disk can be read, those after too."""
+    """And nothing beside it; events from before and after it can be read."""
     with started_python(FILLER, str(tmp_path)) as filler:
         out, _ = filler.communicate(timeout=60)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,29 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+CONTRAST = """() => {
+  const rgb = (text) => text.match(/[0-9.]+/g).map(Number);
+  const shine = (color) => {
+    const parts = rgb(color).slice(0, 3).map((value) => {
+      const part = value / 255;
+      return part <= 0.03928 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+    });
+    return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2];
+  };
+  const ground = (node) => {
+    const color = getComputedStyle(node).backgroundColor;
+    return rgb(color)[3] === 0 ? ground(node.parentElement) : color;
+  };
+  const weak = [];
+  for (const node of document.querySelectorAll("body *")) {
+    const isText = (child) => child.nodeType === 3 && child.data.trim();
+    if (![...node.childNodes].some(isText) || !node.checkVisibility()) continue;
+    const two = [getComputedStyle(node).color, ground(node)].map(shine);
+    const ratio = (Math.max(...two) + 0.05) / (Math.min(...two) + 0.05);
+    if (ratio < 4.5) weak.push(`${node.tagName}.${node.className}: ${ratio}`);
+  }
+  return weak;
+}"""
 EVIL = '</script><img src=x onerror="window.hit=1"><script>window.hit=1</script>'
 
 
@@ -284,6 +308,125 @@ def test_attacks_are_text(page: Any) -> None:
     assert page.locator(".said p").first.text_content() == EVIL
     assert page.text_content("h2") == EVIL
     assert len(page.asked) == 1
+
+
+def rich() -> RunData:
+    """Return a run of all that is long, nested, folded or of another script."""
+    calls = [
+        {
+            "name": "search" if number % 2 else "price",
+            "arguments": {"data": b"\x00\xff", "pair": (1, 2), "at": START},
+            "result": '{"items": [{"id": 7}]}',
+            "error": "too slow" if number == 3 else None,
+        }
+        for number in range(30)
+    ]
+    response = AgentResponse(
+        example_id="\ud800",
+        turn_number=1,
+        text="בבקשה",
+        tool_calls=calls,
+        metadata={"score": float("nan"), "tries": {1: 2}},
+        time=at(3),
+    )
+    long = said(1, "I can not decide. " * 500, "\ud800")
+    return built(
+        started("\ud800", location="a_long_name" * 30, description="a_long_name" * 30),
+        long,
+        response,
+        *(said(number, f"m {number}", "\ud800") for number in range(2, 202)),
+    )
+
+
+@pytest.mark.parametrize("page", [rich()], indirect=True, ids=["rich"])
+def test_values_are_shown_as_people_read_them(page: Any) -> None:
+    """Bytes, times, tuples, other keys; JSON in a text; no marks of the wire."""
+    page.keyboard.press("o")
+    page.wait_for_selector("details.call pre")
+    arguments, result = page.locator("details.call pre").all_text_contents()[:2]
+
+    assert json.loads(arguments) == {
+        "data": "<2 bytes: 00ff>",
+        "pair": [1, 2],
+        "at": START.isoformat(),
+    }
+    assert result == '{\n  "items": [\n    {\n      "id": 7\n    }\n  ]\n}'
+    page.click(".said .more summary")
+    assert json.loads(page.text_content(".said .more pre")) == {
+        "score": "nan",
+        "tries": {"1": 2},
+    }
+
+
+@pytest.mark.parametrize("page", [rich()], indirect=True, ids=["rich"])
+def test_what_is_long_is_folded(page: Any) -> None:
+    """Many calls, a long message, a long timeline; nothing breaks the page's width."""
+    assert page.text_content(".calls > summary") == (
+        "30 tool callsprice: 15, search: 151 error"
+    )
+    assert len(page.locator(".said p").first.text_content()) == 1501
+    page.click("text=Show all 9,000 characters")
+    assert len(page.locator(".said p").first.text_content()) == 9000
+    assert page.locator(".turn").count() == 201
+    assert not page.is_visible(".time")
+    for width in (1280, 390):
+        page.set_viewport_size({"width": width, "height": 844})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize("page", [rich()], indirect=True, ids=["rich"])
+def test_scripts_run_in_their_own_direction(page: Any) -> None:
+    """From the right, if they do."""
+    direction = "node => getComputedStyle(node).direction"
+
+    assert page.locator(".said.agent p").first.evaluate(direction) == "rtl"
+    assert page.locator(".said.user p").first.evaluate(direction) == "ltr"
+
+
+def test_printed_page_is_whole_and_light(page: Any) -> None:
+    """The example alone, unfolded, dark on light, whatever the screen was."""
+    page.keyboard.press("t")
+    page.emulate_media(media="print", color_scheme="dark")
+    page.set_viewport_size({"width": 700, "height": 900})
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+
+    assert not page.is_visible("nav")
+    assert page.is_visible("article h2")
+    assert page.is_visible("details.call pre >> nth=1")
+    ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert ground == "rgb(255, 255, 255)"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_texts_stand_out_from_their_ground(page: Any, scheme: str) -> None:
+    """By the 4.5 that the guidelines for accessibility ask of small texts."""
+    page.emulate_media(color_scheme=scheme)
+    weak = page.evaluate(CONTRAST)
+
+    assert weak == []
+
+
+def test_parts_have_names(page: Any) -> None:
+    """For those who listen to the page."""
+    for role, name in (
+        ("searchbox", "Search"),
+        ("button", "Keys"),
+        ("button", "Light or dark"),
+        ("navigation", "Examples"),
+        ("article", "Example"),
+        ("group", "Filter by status"),
+    ):
+        assert page.get_by_role(role, name=name, exact=True).count() == 1
+    assert page.get_by_role("img", name="aborted").count() == 10
+
+
+def test_arrows_lead_through_the_list_and_scroll_elsewhere(page: Any) -> None:
+    """So that a long conversation can be read by keyboard."""
+    page.keyboard.press("ArrowDown")
+    assert page.text_content("h2") == "sells tea 1"
+    page.keyboard.press("/")
+    page.keyboard.press("ArrowDown")
+    page.wait_for_selector("h2:text-is('sells tea 2')")
 
 
 def test_nothing_is_loaded(page: Any) -> None:

@@ -336,7 +336,7 @@ function whoFacts(kind, message) {
 function toolCalls(calls) {
   const nodes = calls.map(toolCall);
   if (calls.length <= MANY_CALLS) return nodes;
-  const names = [...countBy(calls, (call) => call.name)].map(([name, count]) => `${name} × ${count}`);
+  const names = [...countBy(calls, (call) => call.name)].map(([name, count]) => `${name}: ${count}`);
   const failed = calls.filter((call) => call.error).length;
   const title = [
     el("b", {}, plural(calls.length, "tool call")),
@@ -541,6 +541,7 @@ function step(by) {
   const start = by > 0 ? 0 : last;
   const next = at < 0 ? start : Math.min(Math.max(at + by, 0), last);
   location.hash = state.shown[next].address;
+  show(state.shown[next]); // At once: the next key may come before the address has changed.
 }
 
 function toggleTheme() {
