@@ -15,14 +15,14 @@ from graphcodec._live import type_name
 from graphcodec._traverse import Walk
 from graphcodec.errors import (
     GraphCodecError,
-    ReaderNotDescribableError,
+    InvalidValueError,
     StaleHandleError,
 )
-from graphcodec.readers._contracts import Reader
+from graphcodec.readers._contracts import Reader, handle_of
 from graphcodec.readers._memory import SCHEME, BytesReader
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
 __all__ = ["Finding", "VerifyReport", "handles", "verify"]
 
@@ -111,21 +111,49 @@ def verify(
         timeout: How long one reader may take, in seconds; it has failed if it takes
             longer, and is left to itself.
         progress: Is called after each reader with the number of those done and of all.
+
+    Raises:
+        InvalidValueError: If *timeout* is no time.
     """
     places = [_Place(*found) for found in handles(graph)]
-    readers = {id(place.reader): place.reader for place in places}
-    found: dict[int, _Verdict] = {}
+    readers = [place.reader for place in places]
+    verdicts = examined(readers, content=content, timeout=timeout, progress=progress)
+    return _report(places, verdicts)
 
-    def look(reader: Reader) -> _Verdict:
+
+def examined(
+    readers: Sequence[Reader],
+    *,
+    content: bool,
+    timeout: float | None,
+    progress: Callable[[int, int], None] | None = None,
+) -> list[Verdict]:
+    """Open readers, several at once and each once, and say what became of each.
+
+    Args:
+        readers: The readers; the same one may be met again.
+        content: See `verify`.
+        timeout: See `verify`.
+        progress: See `verify`.
+
+    Raises:
+        InvalidValueError: If *timeout* is no time.
+    """
+    if timeout is not None and not timeout > 0:
+        raise InvalidValueError("timeout: must be more than 0 seconds", value=timeout)
+    met = {id(reader): reader for reader in readers}
+    found: dict[int, Verdict] = {}
+
+    def look(reader: Reader) -> Verdict:
         return _timed(partial(_examine, reader, content=content), timeout)
 
-    def done(reader: Reader, verdict: _Verdict) -> None:
+    def done(reader: Reader, verdict: Verdict) -> None:
         found[id(reader)] = verdict
         if progress is not None:
-            progress(len(found), len(readers))
+            progress(len(found), len(met))
 
-    _parallel.run(list(readers.values()), look, done)
-    return _report(places, found)
+    _parallel.run(list(met.values()), look, done)
+    return [found[id(reader)] for reader in readers]
 
 
 class _Place(NamedTuple):
@@ -134,30 +162,38 @@ class _Place(NamedTuple):
     reader: Reader
 
 
-class _Verdict(NamedTuple):
+class Verdict(NamedTuple):
+    """What became of one reader, wherever it was met.
+
+    Attributes:
+        state: Whether it opens, and if not, why.
+        detail: As in a `Finding`.
+        bytes: As in a `Finding`.
+        seconds: As in a `Finding`.
+    """
+
     state: State
     detail: str = ""
     bytes: int | None = None
     seconds: float = 0.0
 
 
-def _report(places: list[_Place], found: dict[int, _Verdict]) -> VerifyReport:
+def _report(places: list[_Place], verdicts: list[Verdict]) -> VerifyReport:
     findings: dict[State, list[Finding]] = {}
-    for place in places:
-        verdict = found[id(place.reader)]
+    for place, verdict in zip(places, verdicts, strict=True):
         tag = _tag(place.owner, place.reader)
         finding = Finding(place.path, tag, *verdict[1:])
         findings.setdefault(verdict.state, []).append(finding)
     return VerifyReport(**{state: tuple(many) for state, many in findings.items()})
 
 
-def _timed(examine: Callable[[], _Verdict], timeout: float | None) -> _Verdict:
+def _timed(examine: Callable[[], Verdict], timeout: float | None) -> Verdict:
     """Return a verdict with the time it took, or that it took too long."""
     began = time.monotonic()
     if timeout is None:
         verdict = examine()
     else:
-        found = [_Verdict("failed", f"there was no answer within {timeout:g} seconds")]
+        found = [Verdict("failed", f"there was no answer within {timeout:g} seconds")]
         # A thread can't be ended; one that hangs must at least not hold up the exit.
         run = copy_context().run
         thread = Thread(target=lambda: found.append(run(examine)), daemon=True)
@@ -167,26 +203,26 @@ def _timed(examine: Callable[[], _Verdict], timeout: float | None) -> _Verdict:
     return verdict._replace(seconds=time.monotonic() - began)
 
 
-def _examine(reader: Reader, *, content: bool) -> _Verdict:
+def _examine(reader: Reader, *, content: bool) -> Verdict:
     try:
         return _read(reader, content=content)
     except StaleHandleError as exc:
-        return _Verdict("stale", _detail(exc))
+        return Verdict("stale", _detail(exc))
     except FileNotFoundError as exc:
-        return _Verdict("gone", _detail(exc))
+        return Verdict("gone", _detail(exc))
     except PermissionError as exc:
-        return _Verdict("denied", _detail(exc))
+        return Verdict("denied", _detail(exc))
     except Exception as exc:  # noqa: BLE001 - one bad reader must not hide the others
-        return _Verdict("failed", _detail(exc))
+        return Verdict("failed", _detail(exc))
 
 
-def _read(reader: Reader, *, content: bool) -> _Verdict:
+def _read(reader: Reader, *, content: bool) -> Verdict:
     if content:
         count = sum(map(len, reader.iter_bytes()))
-        return _Verdict("alive", f"{count} bytes", count)
+        return Verdict("alive", f"{count} bytes", count)
     with reader.open() as stream:
         stream.read(1)
-    return _Verdict("alive", "", reader.byte_length())
+    return Verdict("alive", "", reader.byte_length())
 
 
 def _detail(exc: Exception) -> str:
@@ -211,8 +247,5 @@ def _scheme(reader: Reader) -> str:
     if isinstance(reader, BytesReader):
         # Its descriptor would be a copy of all its bytes.
         return SCHEME
-    try:
-        descriptor = reader.describe()
-    except ReaderNotDescribableError:
-        descriptor = None
+    descriptor = handle_of(reader)
     return type(reader).__name__ if descriptor is None else descriptor.scheme

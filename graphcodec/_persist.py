@@ -13,9 +13,8 @@ from graphcodec._traverse import Walk
 from graphcodec.errors import (
     GraphCodecError,
     InvalidValueError,
-    ReaderNotDescribableError,
 )
-from graphcodec.readers._contracts import Reader
+from graphcodec.readers._contracts import Reader, handle_of
 from graphcodec.readers._memory import BytesReader
 
 if TYPE_CHECKING:
@@ -178,11 +177,7 @@ def _travels(reader: Reader, inline_limit: int) -> bool:
     """Say whether *reader* may be written into a document as it is."""
     if isinstance(reader, BytesReader):
         return len(reader.data) <= inline_limit
-    try:
-        return reader.describe() is not None
-    except ReaderNotDescribableError:
-        # A URL with a signature, say: it opens here and now, and nowhere later.
-        return False
+    return handle_of(reader) is not None
 
 
 def _media_type(owner: object) -> str | None:

@@ -7,17 +7,20 @@ own, so neither depth nor cycles matter.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterator
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 from uuid import UUID
 
 from graphcodec._layouts import kept_fields, layout_of
+from graphcodec._live import type_name
 from graphcodec._paths import Step, excerpt, format_path
 from graphcodec._unknown import Kept, Shared
+from graphcodec.errors import InvalidValueError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
 CONTAINERS: Final = frozenset({list, dict, tuple, set, frozenset, deque})
 
@@ -110,9 +113,16 @@ class Walk:
         root: The graph.
         per_owner: Whether containers and readers count anew for each owner, as they do
             on the wire.
+
+    Raises:
+        InvalidValueError: If *root* is an iterator.
     """
 
     def __init__(self, root: object, *, per_owner: bool = False) -> None:
+        if isinstance(root, Iterator) and layout_of(type(root)).kind == "leaf":
+            # Taken for a graph that holds nothing, it would hide all that it yields.
+            msg = f"a {type_name(type(root))} is no graph"
+            raise InvalidValueError(msg, hint="make a list of what it yields")
         self._root = root
         self._per_owner = per_owner
         self._frames: list[_Frame] = []

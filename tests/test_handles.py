@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final
 import attrs
 import pytest
 
-from graphcodec import Codec, OpaqueNode
+from graphcodec import Codec, OpaqueNode, persist
 from graphcodec._handles import VerifyReport, handles, verify
 from graphcodec._paths import format_path
 from graphcodec._traverse import path_to
@@ -17,6 +17,7 @@ from graphcodec.errors import (
     GraphCodecError,
     HandleError,
     HandleNotFoundError,
+    InvalidValueError,
     ReaderNotDescribableError,
     ResolverDeniedError,
     StaleHandleError,
@@ -28,10 +29,17 @@ from graphcodec.primitives import (
     Registry,
     SpooledArtifact,
 )
-from graphcodec.readers import BytesReader, Reader, ReaderDescriptor, StreamReader
+from graphcodec.readers import (
+    BytesReader,
+    BytesStore,
+    Reader,
+    ReaderDescriptor,
+    StreamReader,
+)
 from graphcodec_resolvers import FsspecStore, HttpReader
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 SMALL: Final = BytesReader(b"small")
@@ -383,3 +391,20 @@ def test_the_family_is_that_of_the_owner() -> None:
 
     assert verify(Spool(SMALL)).alive[0].tag == "spool:in-memory"
     assert verify(media(SMALL)).alive[0].tag == "media:in-memory"
+
+
+@pytest.mark.parametrize("seconds", [0, -1, float("nan")])
+def test_a_timeout_is_a_time(seconds: float) -> None:
+    """In no time, every handle would have failed."""
+    with pytest.raises(InvalidValueError, match="timeout: must be more"):
+        verify(BytesReader(b"1"), timeout=seconds)
+
+
+@pytest.mark.parametrize(
+    "look",
+    [verify, lambda graph: list(handles(graph)), lambda g: persist(g, BytesStore())],
+)
+def test_a_generator_is_no_graph(look: Callable[[object], object]) -> None:
+    """Nothing is found in it, which must not look like nothing being wrong."""
+    with pytest.raises(InvalidValueError, match="a generator is no graph"):
+        look(reader for reader in [BytesReader(b"1")])

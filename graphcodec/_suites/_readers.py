@@ -66,6 +66,7 @@ def _ranges(size: int) -> list[tuple[int, int]]:
         (size + 5, size + 9),
         (3, 3),
         (5, 2),
+        (0, 1 << 62),
     ]
 
 
@@ -219,21 +220,27 @@ class OneWay(io.RawIOBase):
     Args:
         content: What it gives.
         fails: Whether it breaks where it should end.
+        stalls: Whether it has nothing to give there for now, as sockets may.
     """
 
-    def __init__(self, content: bytes, *, fails: bool = False) -> None:
+    def __init__(
+        self, content: bytes, *, fails: bool = False, stalls: bool = False
+    ) -> None:
         super().__init__()
         self._beneath = io.BytesIO(content)
         self._fails = fails
+        self._stalls = stalls
 
     def readable(self) -> bool:
         """Say that it can be read."""
         return True
 
-    def readinto(self, buffer: WriteableBuffer, /) -> int:
+    def readinto(self, buffer: WriteableBuffer, /) -> int | None:
         """Fill a part of *buffer*."""
         piece = self._beneath.read(min(4096, memoryview(buffer).nbytes))
         if self._fails and not piece:
             raise ConnectionResetError("the upload broke off")
+        if self._stalls and not piece:
+            return None
         memoryview(buffer).cast("B")[: len(piece)] = piece
         return len(piece)

@@ -212,9 +212,10 @@ class ByteStoreContract:
             store.delete(reader)
 
     def test_what_has_no_bytes_is_refused(self) -> None:
-        """Text has none until somebody chooses an encoding."""
+        """Text has none until somebody chooses an encoding, nor has nothing."""
         store = self.make_store()
-        for wrong in ("text", io.StringIO("text"), 5, ["a"]):
+        texts = "text", "", io.StringIO("text"), io.StringIO()
+        for wrong in (*texts, 5, 0, None, ["a"], []):
             source = cast("bytes", wrong)
             rule = f"write() refuses a {type(wrong).__name__} with an error of ours"
             refused(lambda source=source: store.write(source), GraphCodecError, rule)  # type: ignore[misc]
@@ -227,6 +228,9 @@ class ByteStoreContract:
             broken = cast("BinaryIO", _readers.OneWay(bytes(size), fails=True))
             rule = "the error of a stream that breaks is not swallowed"
             refused(lambda broken=broken: store.write(broken), Exception, rule)  # type: ignore[misc]
+            unready = cast("BinaryIO", _readers.OneWay(bytes(size), stalls=True))
+            rule = "a stream that is not ready is not taken for one that is over"
+            refused(lambda unready=unready: store.write(unready), Exception, rule)  # type: ignore[misc]
         require(not list(store.descriptors()), "half of an object is not kept")
         require(store.write(_TEXT).open().read() == _TEXT, "the store goes on")
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter
-from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -20,7 +19,7 @@ from rich.text import Text
 
 from graphcodec import _formats
 from graphcodec._frames import opened
-from graphcodec._handles import verify
+from graphcodec._handles import examined
 from graphcodec._resolving import Resolvers
 from graphcodec.cli._files import DOCUMENT, about, codec_option, read_bytes, title
 from graphcodec.cli._survey import Handle, survey
@@ -31,9 +30,9 @@ from graphcodec.errors import GraphCodecError, NoReaderResolverError
 from graphcodec.readers import Reader, ReaderDescriptor
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
-    from graphcodec._handles import Finding
+    from graphcodec._handles import Verdict
     from graphcodec._limits import Limits
 
 _MOST_WRONG: Final = 200
@@ -221,19 +220,18 @@ def _opened(
     handles: list[Handle], bound: list[Reader | GraphCodecError], **options: Any
 ) -> list[_Diagnosis]:
     """Open what is bound, and say of every handle what became of it."""
-    found = iter(
-        _verified([each for each in bound if isinstance(each, Reader)], options)
-    )
+    readers = [each for each in bound if isinstance(each, Reader)]
+    verdicts = iter(_examined(readers, options))
     return [
-        next(found)(handle) if isinstance(each, Reader) else _listed(handle, each)
+        _seen(handle, next(verdicts))
+        if isinstance(each, Reader)
+        else _listed(handle, each)
         for handle, each in zip(handles, bound, strict=True)
     ]
 
 
-def _verified(
-    readers: list[Reader], options: dict[str, Any]
-) -> list[Callable[[Handle], _Diagnosis]]:
-    """Open readers, and return for each what makes the diagnosis of its handle."""
+def _examined(readers: list[Reader], options: dict[str, Any]) -> list[Verdict]:
+    """Open readers behind a progress bar."""
     bar = Progress(
         "opening",
         BarColumn(),
@@ -249,20 +247,16 @@ def _verified(
         def progress(done: int, total: int) -> None:
             bar.update(task, completed=done, total=total)
 
-        report = verify(readers, progress=progress, **options)
-    # What was verified is a list, so a path is the number of a reader.
-    states = attrs.asdict(report, recurse=False)
-    by_path = {each.path: (state, each) for state in states for each in states[state]}
-    return [partial(_seen, *by_path[f"$[{number}]"]) for number in range(len(readers))]
+        return examined(readers, progress=progress, **options)
 
 
-def _seen(state: str, finding: Finding, handle: Handle) -> _Diagnosis:
+def _seen(handle: Handle, verdict: Verdict) -> _Diagnosis:
     return _diagnosis(
         handle,
-        state,
-        detail="" if state == "alive" else finding.detail,
-        bytes=finding.bytes,
-        seconds=round(finding.seconds, 4),
+        verdict.state,
+        detail="" if verdict.state == "alive" else verdict.detail,
+        bytes=verdict.bytes,
+        seconds=round(verdict.seconds, 4),
     )
 
 

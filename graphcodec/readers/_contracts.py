@@ -108,9 +108,13 @@ class Reader(ABC):
 
         Args:
             chunk_size: The most bytes in one piece.
+
+        Raises:
+            InvalidValueError: If *chunk_size* is not at least 1.
         """
+        count = piece_size(chunk_size)
         with self.open() as stream:
-            while chunk := stream.read(chunk_size):
+            while chunk := stream.read(count):
                 yield chunk
 
     def read_range(self, start: int, end: int) -> bytes:
@@ -205,6 +209,44 @@ class Reader(ABC):
                 type_name=name,
             )
         return UnboundReader, (descriptor,)
+
+
+def handle_of(item: Reader | ReaderDescriptor) -> ReaderDescriptor | None:
+    """Return the descriptor that *item* is or has; None if it can't be described.
+
+    Args:
+        item: A reader or a descriptor.
+
+    Raises:
+        InvalidValueError: If it is neither.
+    """
+    given = cast("object", item)
+    if isinstance(given, ReaderDescriptor):
+        return given
+    if not isinstance(given, Reader):
+        name = type(given).__name__
+        msg = f"item: must be a Reader or a ReaderDescriptor, not {name}"
+        raise InvalidValueError(msg, type_name=name)
+    try:
+        return given.describe()
+    except ReaderNotDescribableError:
+        # A URL with a signature, say: it opens here and now, and nowhere later.
+        return None
+
+
+def piece_size(chunk_size: int) -> int:
+    """Return *chunk_size* if pieces can have it: with 0, there would be no content.
+
+    Args:
+        chunk_size: The most bytes in one piece.
+
+    Raises:
+        InvalidValueError: If it is not at least 1.
+    """
+    if type(chunk_size) is not int or chunk_size < 1:
+        msg = f"chunk_size: must be a number of bytes, at least 1, not {chunk_size!r}"
+        raise InvalidValueError(msg, value=chunk_size)
+    return chunk_size
 
 
 def skip(stream: BinaryIO, count: int) -> None:

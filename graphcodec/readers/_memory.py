@@ -11,11 +11,14 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 from attrs import frozen
 
 from graphcodec.errors import InvalidValueError, UndecodableValueError
+from graphcodec.readers._chunks import chunks_of
 from graphcodec.readers._contracts import (
     CHUNK_SIZE,
     HASHED_PREFIX,
     Reader,
     ReaderDescriptor,
+    handle_of,
+    piece_size,
 )
 
 if TYPE_CHECKING:
@@ -58,8 +61,9 @@ class BytesReader(Reader):
         Args:
             chunk_size: The most bytes in one piece.
         """
-        for start in range(0, len(self.data), chunk_size):
-            yield self.data[start : start + chunk_size]
+        count = piece_size(chunk_size)
+        for start in range(0, len(self.data), count):
+            yield self.data[start : start + count]
 
     def read_range(self, start: int, end: int) -> bytes:
         """Return the bytes from *start* up to, but without, *end*.
@@ -173,7 +177,7 @@ class BytesStore:
             InvalidValueError: If *data* is not or does not give bytes.
         """
         del media_type
-        reader = BytesReader(_drain(data))
+        reader = BytesReader(_drained(data))
         # One dict operation, so that two writers of the same bytes get one reader.
         return self._readers.setdefault(_address(reader), reader)
 
@@ -200,25 +204,16 @@ def _address(reader: BytesReader) -> str:
     return hashlib.sha256(reader.data).hexdigest()
 
 
-def _drain(source: bytes | BinaryIO | Reader) -> bytes:
-    if isinstance(source, bytes):
-        return source
-    if isinstance(source, BytesReader):
-        return source.data
-    if isinstance(source, Reader):
-        return b"".join(source.iter_bytes())
-    if not hasattr(source, "read"):
-        raise InvalidValueError(
-            f"data must be bytes, a binary file or a Reader, not"
-            f" {type(source).__name__}",
-            type_name="BytesStore",
-        )
-    return source.read()
+def _drained(data: object) -> bytes:
+    # Bytes that are held already need no copy.
+    if isinstance(data, BytesReader):
+        return data.data
+    return data if isinstance(data, bytes) else b"".join(chunks_of(data))
 
 
 def _in_memory(item: Reader | ReaderDescriptor) -> BytesReader | None:
     """Return *item* as a `BytesReader`, or None if its bytes live elsewhere."""
     if isinstance(item, BytesReader):
         return item
-    descriptor = item.describe() if isinstance(item, Reader) else item
+    descriptor = handle_of(item)
     return None if descriptor is None else InMemoryResolver().resolve(descriptor)

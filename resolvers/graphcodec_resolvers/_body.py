@@ -118,7 +118,7 @@ class HttpBody:
         text = answer.headers.get("content-length", "")
         size = int(text) if text.isascii() and text.isdigit() else None
         self._learn(answer, size)
-        if first > _SKIP:
+        if first > _SKIP and (size is None or first < size):
             hint = "read it from the beginning, or from a server that knows ranges"
             reason = "the server ignores Range, and the bytes asked for are far off"
             raise self._place.error(HandleError, reason, hint=hint)

@@ -6,15 +6,16 @@ import math
 import time
 from collections.abc import Iterable, Mapping
 from itertools import islice
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from attrs import frozen
 
 from graphcodec import _parallel
 from graphcodec._handles import handles
 from graphcodec._live import type_name
-from graphcodec.errors import InvalidValueError, ReaderNotDescribableError
+from graphcodec.errors import InvalidValueError
 from graphcodec.readers import BytesReader, Reader, ReaderDescriptor
+from graphcodec.readers._contracts import handle_of
 from graphcodec_resolvers._keys import content_key
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from graphcodec_resolvers._backends import Backend, Kept
 
 _AT_A_TIME = 256
+_NO_GRAPHS: Final = (str, bytes, bytearray, memoryview, int, float)
 
 
 @frozen(kw_only=True)
@@ -51,7 +53,7 @@ def live_keys(live: object) -> set[str]:
         live: Graphs, readers or descriptors.
 
     Raises:
-        InvalidValueError: If it is one graph instead of many.
+        InvalidValueError: If it is one graph instead of many, or one of them is none.
     """
     kind = type_name(type(live))
     if not isinstance(live, Iterable) or isinstance(live, Mapping | str | bytes):
@@ -65,6 +67,12 @@ def live_keys(live: object) -> set[str]:
 
 
 def _descriptors(graph: object) -> Iterator[ReaderDescriptor]:
+    if graph is None or isinstance(graph, _NO_GRAPHS):
+        # Taken for a graph without handles, it would set free what it stands for.
+        name = type_name(type(graph))
+        msg = f"live holds a {name}, which is no graph"
+        hint = "decode documents first, and leave out what has none"
+        raise InvalidValueError(msg, hint=hint, type_name=name)
     if isinstance(graph, ReaderDescriptor):
         yield graph
         return
@@ -77,10 +85,7 @@ def _described(reader: Reader) -> ReaderDescriptor | None:
     if isinstance(reader, BytesReader):
         # Its descriptor would be a copy of all its bytes.
         return None
-    try:
-        return reader.describe()
-    except ReaderNotDescribableError:
-        return None
+    return handle_of(reader)
 
 
 def collect(
@@ -94,7 +99,7 @@ def collect(
         grace: How many seconds content stays although nobody names it.
         dry_run: Whether to count only.
     """
-    if not (math.isfinite(grace) and grace >= 0):
+    if not isinstance(cast("object", grace), int | float) or not 0 <= grace < math.inf:
         msg = f"grace: must be a number of seconds, not {grace!r:.40}"
         raise InvalidValueError(msg)
     before = time.time() - grace

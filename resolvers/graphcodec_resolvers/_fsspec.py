@@ -7,6 +7,7 @@ for is bound by each process that opens the handle.
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, BinaryIO, Final, Literal, TypeAlias, cast
@@ -20,6 +21,8 @@ from graphcodec.errors import (
     UnencodableValueError,
 )
 from graphcodec.readers import JSON, Reader, ReaderDescriptor
+from graphcodec.readers._chunks import chunks_of
+from graphcodec.readers._contracts import handle_of
 from graphcodec_resolvers._backends import CONTENT, FACTS, Backend, Kept
 from graphcodec_resolvers._keys import content_key, key_problem
 from graphcodec_resolvers._objects import bind
@@ -32,14 +35,13 @@ from graphcodec_resolvers._pins import (
 )
 from graphcodec_resolvers._stored import SCHEME, FsspecReader, store_place
 from graphcodec_resolvers._streams import (
-    BLOCK,
     Source,
     sha256_of,
 )
 
 if TYPE_CHECKING:
     # fsspec has neither annotations nor stubs.
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator
 
     from fsspec import AbstractFileSystem  # pyright: ignore[reportMissingTypeStubs]
 
@@ -49,7 +51,8 @@ if TYPE_CHECKING:
 
 Pin: TypeAlias = Literal["none", "stat", "content"]
 Options: TypeAlias = "Mapping[str, object] | Callable[[], Mapping[str, object]]"
-Stores: TypeAlias = "Mapping[str, str | FsspecStore | Callable[[], FsspecStore]]"
+Binding: TypeAlias = "str | os.PathLike[str] | FsspecStore | Callable[[], FsspecStore]"
+Stores: TypeAlias = "Mapping[str, Binding]"
 
 DAY: Final = 86_400.0
 
@@ -94,15 +97,9 @@ class FsspecStore:
         alias: str,
         options: Options | None = None,
     ) -> None:
-        if not alias or not alias.isprintable():
-            raise InvalidValueError("alias: must be a printable name", value=alias)
-        self._alias = alias
-        self._root: str | tuple[object, str] = (
-            cast("tuple[object, str]", root)
-            if isinstance(root, tuple)
-            else _local(root)
-        )
-        self._options = options if callable(options) else dict(options or {})
+        self._alias = _name(alias)
+        self._root = _root(root)
+        self._options = _options(options)
         self._again: Callable[[], FsspecStore] | None = None
         made_in = os.getpid()
         self._backend = PerProcess(lambda: bind(self._settings, self._renewed, made_in))
@@ -134,7 +131,7 @@ class FsspecStore:
             ResolverDeniedError: If the store may not be written.
             InvalidValueError: If *data* gives something other than bytes.
         """
-        chunks = _chunks(data)
+        chunks = chunks_of(data)
         with store_place(self._alias, CONTENT).mapped(StorageError):
             backend = self.backend()
             kept = backend.keep(chunks, media_type)
@@ -149,8 +146,9 @@ class FsspecStore:
 
         Raises:
             ResolverDeniedError: If the key is out of bounds, or may not be deleted.
+            InvalidValueError: If *item* is neither.
         """
-        descriptor = item.describe() if isinstance(item, Reader) else item
+        descriptor = handle_of(item)
         if descriptor is None or descriptor.scheme != SCHEME:
             return False
         locator = descriptor.locator
@@ -199,7 +197,8 @@ class FsspecStore:
             dry_run: Whether to only say what would be freed.
 
         Raises:
-            InvalidValueError: If *live* is one graph instead of many.
+            InvalidValueError: If *live* is one graph instead of many, or one of them
+                is none, such as a document that was not decoded.
             StorageError: If the store can't be listed or something not removed.
             ResolverDeniedError: If that is not allowed.
         """
@@ -222,8 +221,10 @@ class FsspecStore:
         Raises:
             HandleNotFoundError: If nothing is there.
             ResolverDeniedError: If the key is out of bounds, or not readable.
-            InvalidValueError: If *pin* is something else.
+            InvalidValueError: If *key* is no str, or *pin* is something else.
         """
+        if not isinstance(cast("object", key), str):
+            raise InvalidValueError(f"key: must be a str, not {type(key).__name__}")
         if pin not in {"none", "stat", "content"}:
             msg = f"pin: must be 'none', 'stat' or 'content', not {pin!r}"
             raise InvalidValueError(msg)
@@ -300,6 +301,9 @@ class FsspecResolver:
             the store. A function is called when a handle is opened for the first time,
             once in each process, and again when a server says that the credentials
             have expired.
+
+    Raises:
+        InvalidValueError: If *stores* binds an alias to something else.
     """
 
     __slots__ = ("_given", "_stores")
@@ -310,7 +314,10 @@ class FsspecResolver:
         return f"media:{SCHEME}", f"spool:{SCHEME}"
 
     def __init__(self, stores: Stores) -> None:
-        self._given = dict(stores)
+        if not isinstance(cast("object", stores), Mapping):
+            msg = f"stores: must map aliases to stores, not {type(stores).__name__}"
+            raise InvalidValueError(msg)
+        self._given = {alias: _binding(alias, stores[alias]) for alias in stores}
         self._stores = {
             alias: PerProcess(partial(_made, alias, given))
             for alias, given in self._given.items()
@@ -354,52 +361,75 @@ class FsspecResolver:
         return f"FsspecResolver({', '.join(map(repr, sorted(self._given)))})"
 
 
-def _made(
-    alias: str, given: str | FsspecStore | Callable[[], FsspecStore]
-) -> FsspecStore:
+def _binding(alias: str, given: Binding) -> FsspecStore | Callable[[], FsspecStore]:
+    if isinstance(given, FsspecStore) or callable(given):
+        _name(alias)
+        return given
+    return FsspecStore(given, alias=alias)
+
+
+def _made(alias: str, given: FsspecStore | Callable[[], FsspecStore]) -> FsspecStore:
     if isinstance(given, FsspecStore):
         return given
-    if not callable(given):
-        return FsspecStore(given, alias=alias)
     try:
         made = given()
     except Exception as exc:
         # The function is the application's, and so is its error.
         exc.add_note(f"raised while making the store {alias!r}")
         raise
+    if not isinstance(cast("object", made), FsspecStore):
+        name = type(made).__name__
+        msg = f"the function for the store {alias!r} made a {name}, no FsspecStore"
+        raise InvalidValueError(msg, type_name=name, alias=alias)
     made.made_by(given)
     return made
 
 
-def _local(root: str | os.PathLike[str]) -> str:
+def _name(alias: object) -> str:
+    if isinstance(alias, str) and alias and alias.isprintable():
+        return alias
+    raise InvalidValueError("alias: must be a printable name", value=alias)
+
+
+def _root(given: object) -> str | tuple[object, str]:
+    if isinstance(given, str | os.PathLike):
+        text: object = os.fspath(cast("str | os.PathLike[str]", given))
+        # An empty text is a setting that is missing, and not the current folder.
+        if isinstance(text, str) and text:
+            return _local(text)
+    elif isinstance(given, tuple):
+        pair = cast("tuple[object, ...]", given)
+        if _is_located(pair):
+            return cast("tuple[object, str]", pair)
+    msg = "root: must be a path, a URL, or a file system of fsspec with a path in it"
+    raise InvalidValueError(msg, type_name=type(given).__name__)
+
+
+def _is_located(pair: tuple[object, ...]) -> bool:
+    match pair:
+        case (fs, str()):
+            return hasattr(fs, "storage_options")
+        case _:
+            return False
+
+
+def _options(given: object) -> Options:
+    if given is None or isinstance(given, Mapping):
+        return dict(cast("Mapping[str, object]", given or {}))
+    if callable(given):
+        return cast("Options", given)
+    # Not shown: it may hold a secret.
+    msg = f"options: must be a mapping or a function, not {type(given).__name__}"
+    raise InvalidValueError(msg)
+
+
+def _local(text: str) -> str:
     """Return a URL as it is, and a path as an absolute one."""
-    text = os.fspath(root)
     for prefix in ("file://", "local://"):
         text = text.removeprefix(prefix)
     if "://" in text:
         return text
     return os.path.abspath(os.path.expanduser(text))  # noqa: PTH100, PTH111 - of str
-
-
-def _chunks(data: object) -> Iterator[bytes]:
-    if isinstance(data, Reader):
-        yield from data.iter_bytes()
-    elif isinstance(data, bytes | bytearray | memoryview):
-        view = memoryview(cast("bytes", data)).cast("B")
-        for start in range(0, len(view), BLOCK):
-            yield bytes(view[start : start + BLOCK])
-    else:
-        yield from _read(data)
-
-
-def _read(data: object) -> Iterator[bytes]:
-    read = getattr(data, "read", None)
-    while chunk := read(BLOCK) if callable(read) else data:
-        if not isinstance(chunk, bytes):
-            kind = type(data).__name__
-            msg = f"data: must be bytes, a binary stream or a Reader, not {kind}"
-            raise InvalidValueError(msg, type_name=kind)
-        yield chunk
 
 
 def _pinned(source: Source, found: Pins, pin: Pin, *, lasting: bool) -> Pins:

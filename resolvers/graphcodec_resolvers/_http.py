@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from contextlib import aclosing
 from functools import cache, partial
-from typing import TYPE_CHECKING, BinaryIO, Final, Self
+from typing import TYPE_CHECKING, BinaryIO, Final, Self, cast
 
 from graphcodec.errors import (
     HandleError,
@@ -19,7 +19,7 @@ from graphcodec.errors import (
     UnencodableValueError,
 )
 from graphcodec.readers import Reader, ReaderDescriptor
-from graphcodec.readers._contracts import CHUNK_SIZE
+from graphcodec.readers._contracts import CHUNK_SIZE, piece_size
 from graphcodec_resolvers._pins import (
     PIN_CHECKS,
     Check,
@@ -129,7 +129,8 @@ class HttpReader(Reader):
         Raises:
             HandleError: As for `open`.
         """
-        async with aclosing(self._content().apieces(chunk_size)) as pieces:
+        count = piece_size(chunk_size)
+        async with aclosing(self._content().apieces(count)) as pieces:
             async for piece in pieces:
                 yield piece
 
@@ -279,6 +280,10 @@ class HttpResolver:
             timeout=timeout,
             headers=by_origin(headers or {}),
         )
+        if not (client is None or callable(client) or _sends(client)):
+            name = type(client).__name__
+            msg = f"client: must be an httpx.Client, or make one, not {name}"
+            raise InvalidValueError(msg)
         self._client = client
         self._made_in = os.getpid()
         self._network = _network
@@ -376,8 +381,10 @@ def _factory(
     client: httpx.Client | Callable[[], httpx.Client] | None, made_in: int
 ) -> Callable[[], httpx.Client] | None:
     """Return what makes the client of a process; a live one is good for one only."""
-    if client is None or callable(client):
-        return client
+    if client is None:
+        return None
+    if callable(client):
+        return lambda: _sending(client())
 
     def given() -> httpx.Client:
         if made_in == os.getpid() and not client.is_closed:
@@ -388,6 +395,18 @@ def _factory(
         )
 
     return given
+
+
+def _sending(made: object) -> httpx.Client:
+    if _sends(made):
+        return cast("httpx.Client", made)
+    msg = f"the function for the client made a {type(made).__name__}, no httpx.Client"
+    raise InvalidValueError(msg)
+
+
+def _sends(client: object) -> bool:
+    # One that must be awaited would be asked in vain.
+    return hasattr(client, "send") and not hasattr(client, "__aenter__")
 
 
 def _check(name: str, value: object, test: Check, what: str) -> None:

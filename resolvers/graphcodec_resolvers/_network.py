@@ -21,6 +21,7 @@ import httpcore
 import httpx
 
 from graphcodec_resolvers._addresses import is_public
+from graphcodec_resolvers._tally import Tally
 
 if TYPE_CHECKING:
     import ssl
@@ -143,11 +144,15 @@ class _TimedStream(httpcore.NetworkStream):
 
     def __init__(self, stream: httpcore.NetworkStream) -> None:
         self._stream = stream
+        self.tally = Tally()
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        return self._stream.read(max_bytes, _left(timeout, httpcore.ReadTimeout))
+        data = self._stream.read(max_bytes, _left(timeout, httpcore.ReadTimeout))
+        self.tally.came(data)
+        return data
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        self.tally.sent()
         self._stream.write(buffer, _left(timeout, httpcore.WriteTimeout))
 
     def close(self) -> None:
@@ -214,13 +219,20 @@ class _Closing(Protocol):
 class _Body(httpx.SyncByteStream):
     """The body of a response of httpcore, as httpx wants it."""
 
-    def __init__(self, stream: Iterable[bytes]) -> None:
+    def __init__(self, stream: Iterable[bytes], connection: _TimedStream) -> None:
         self._stream = stream
+        self._connection = connection
+        self._length = 0
 
     def __iter__(self) -> Iterator[bytes]:
-        yield from self._stream
+        for chunk in self._stream:
+            self._length += len(chunk)
+            yield chunk
 
     def close(self) -> None:
+        if not self._connection.tally.is_exact(self._length):
+            # Before it goes back to the pool, which drops those that are closed.
+            self._connection.close()
         cast("_Closing", self._stream).close()
 
 
@@ -265,7 +277,8 @@ class VettedTransport(httpx.BaseTransport):
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """Send *request*; errors are those of httpcore."""
         response = self._pool.handle_request(core_request(request))
-        body = _Body(cast("Iterable[bytes]", response.stream))
+        connection = cast("_TimedStream", response.extensions["network_stream"])
+        body = _Body(cast("Iterable[bytes]", response.stream), connection)
         return httpx.Response(response.status, headers=response.headers, stream=body)
 
     def close(self) -> None:

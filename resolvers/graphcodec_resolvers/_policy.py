@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
+from ipaddress import ip_address
+from typing import Final, cast
 from urllib.parse import urlsplit
 
 from attrs import field, frozen
@@ -11,11 +13,9 @@ from attrs import field, frozen
 from graphcodec.errors import InvalidValueError
 from graphcodec_resolvers._urls import ascii_host, origin_of
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-_OURS = frozenset(
+_HOST: Final = re.compile(r"\.?[a-z0-9_](?:[a-z0-9._-]*[a-z0-9_])?")
+_NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_OURS: Final = frozenset(
     {"accept-encoding", "connection", "host", "if-range", "range", "te", "upgrade"}
 )
 
@@ -34,7 +34,7 @@ class Policy:
         headers: What is sent to an origin, by origin.
 
     Raises:
-        InvalidValueError: If a number is out of range.
+        InvalidValueError: If a number or a switch is none.
     """
 
     hosts: frozenset[str] | None
@@ -45,10 +45,13 @@ class Policy:
     headers: Mapping[str, Mapping[str, str]] = field(repr=False)
 
     def __attrs_post_init__(self) -> None:
-        if self.max_bytes < 0:
+        if type(self.max_bytes) is not int or self.max_bytes < 0:
             raise InvalidValueError("max_bytes: must be a number of bytes")
-        if not self.timeout > 0:
+        if type(self.timeout) not in {int, float} or not self.timeout > 0:
             raise InvalidValueError("timeout: must be more than 0 seconds")
+        # A setting such as "false" must not open the intranet.
+        if type(self.allow_private) is not bool:
+            raise InvalidValueError("allow_private: must be True or False")
 
     def allows_host(self, host: str) -> bool:
         """Say whether a host is on the list, if there is one.
@@ -70,18 +73,30 @@ def host_list(hosts: Iterable[str] | None) -> frozenset[str] | None:
         hosts: Names and addresses; None for no list.
 
     Raises:
-        InvalidValueError: If one is a URL or holds a port.
+        InvalidValueError: If one is no host: a URL, a pattern, or with a port.
     """
     if hosts is None:
         return None
-    if isinstance(hosts, str):
+    if isinstance(hosts, str) or not isinstance(cast("object", hosts), Iterable):
         raise InvalidValueError("hosts: must be several, such as ['example.org']")
-    names = frozenset(ascii_host(host) for host in hosts)
-    for name in names:
-        if not name or any(mark in name for mark in "/@?#"):
-            msg = f"hosts: {name[:40]!r} is not like 'example.org' or '.example.org'"
-            raise InvalidValueError(msg)
-    return names
+    return frozenset(map(_host, hosts))
+
+
+def _host(given: object) -> str:
+    name = ascii_host(given) if isinstance(given, str) else ""
+    if _HOST.fullmatch(name) or _is_address(name):
+        return name
+    # It would match nothing, and so deny what it was meant to allow.
+    msg = f"hosts: {given!r:.40} is not like 'example.org' or '.example.org'"
+    raise InvalidValueError(msg)
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ip_address(name)
+    except ValueError:
+        return False
+    return True
 
 
 def scheme_set(schemes: Iterable[str]) -> frozenset[str]:
@@ -93,7 +108,9 @@ def scheme_set(schemes: Iterable[str]) -> frozenset[str]:
     Raises:
         InvalidValueError: If one is another.
     """
-    found = frozenset((schemes,) if isinstance(schemes, str) else schemes)
+    several = isinstance(cast("object", schemes), Iterable)
+    given = schemes if several and not isinstance(schemes, str) else (schemes,)
+    found = frozenset(cast("Iterable[str]", given))
     if not found or not found <= {"http", "https"}:
         raise InvalidValueError("schemes: must be 'https', 'http' or both")
     return found
@@ -111,11 +128,14 @@ def by_origin(
         InvalidValueError: If an origin is none, or a header can't be sent. Values are
             not shown.
     """
+    if not isinstance(cast("object", headers), Mapping):
+        raise InvalidValueError("headers: must map origins to headers")
     return {_origin(url): _checked(fields) for url, fields in headers.items()}
 
 
 def _origin(url: str) -> str:
     try:
+        url = url if isinstance(cast("object", url), str) else ""
         parts = urlsplit(url)
         origin = origin_of(url)
     except ValueError:
@@ -128,7 +148,11 @@ def _origin(url: str) -> str:
 
 
 def _checked(fields: Mapping[str, str]) -> dict[str, str]:
+    if not isinstance(cast("object", fields), Mapping):
+        raise InvalidValueError("headers: each origin must have a mapping of headers")
     for name, value in fields.items():
+        if not all(isinstance(cast("object", each), str) for each in (name, value)):
+            raise InvalidValueError("headers: names and values must be texts")
         if not _NAME.fullmatch(name) or name.casefold() in _OURS:
             msg = f"headers: {name[:40]!r} is not a header that can be set"
             raise InvalidValueError(msg)

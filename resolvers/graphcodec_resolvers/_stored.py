@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, BinaryIO, Final, Protocol
 
 from graphcodec.errors import ProcessLocalHandleError, ResolverDeniedError
 from graphcodec.readers import Reader, ReaderDescriptor
-from graphcodec.readers._contracts import CHUNK_SIZE
+from graphcodec.readers._contracts import CHUNK_SIZE, piece_size
 from graphcodec.readers._threads import in_thread
 from graphcodec_resolvers._backends import FACTS, WHOLE, AsyncBackend, Span
 from graphcodec_resolvers._keys import key_problem, shown
@@ -92,10 +92,10 @@ class FsspecReader(Reader):
             HandleError: As for `open`.
         """
         start = max(0, start)
-        source, _ = self._opened((start, end))
+        source, found = self._opened((start, end))
         try:
             with self._place.mapped():
-                return read_exactly(source, start, end)
+                return read_exactly(source, start, _within(end, found))
         finally:
             source.close()
 
@@ -122,12 +122,13 @@ class FsspecReader(Reader):
         Args:
             chunk_size: The most bytes in one piece.
         """
+        count = piece_size(chunk_size)
         if (backend := await self._awaitable()) is None:
-            async for chunk in super().aiter_bytes(chunk_size):
+            async for chunk in super().aiter_bytes(count):
                 yield chunk
             return
         with self._stream(*await self._aopened(backend, WHOLE)) as stream:
-            while chunk := await stream.aread(chunk_size):
+            while chunk := await stream.aread(count):
                 yield chunk
 
     async def aread_range(self, start: int, end: int) -> bytes:
@@ -140,9 +141,9 @@ class FsspecReader(Reader):
         if (backend := await self._awaitable()) is None:
             return await super().aread_range(start, end)
         start = max(0, start)
-        source, _ = await self._aopened(backend, (start, end))
+        source, found = await self._aopened(backend, (start, end))
         with self._place.mapped():
-            return await aread_exactly(source, start, end)
+            return await aread_exactly(source, start, _within(end, found))
 
     def describe(self) -> ReaderDescriptor:
         """Return alias, key and pins, without I/O."""
@@ -219,6 +220,11 @@ class FsspecReader(Reader):
 
     def __repr__(self) -> str:
         return f"FsspecReader({self._place.text})"
+
+
+def _within(end: int, found: Pins) -> int:
+    # As much as is asked for is allocated.
+    return end if found.size is None else min(end, found.size)
 
 
 def store_place(alias: str, key: str) -> Place:

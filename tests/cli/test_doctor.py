@@ -309,3 +309,30 @@ def test_what_is_no_document_is_wrong_input() -> None:
     assert done.returncode == 1
     assert "standard input" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_one_reader_may_stand_for_many_handles(
+    doctor: Doctor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A resolver that keeps its readers gives the same one again."""
+    (tmp_path / "keeping.py").write_text(
+        """
+from graphcodec import Codec
+from graphcodec.readers import BytesReader
+class Keeping:
+    tags = ("media:kept", "spool:kept")
+    reader = BytesReader(b"kept")
+    def resolve(self, descriptor):
+        return self.reader
+codec = Codec(resolvers=[Keeping()])
+"""
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    file = tmp_path / "chat.json"
+    handle = b'{"$type":"$reader","tag":"media:kept","locator":{}}'
+    file.write_bytes(b'{"graphcodec":1,"root":{"$any":[%b,%b]}}' % (handle, handle))
+
+    done = doctor(file, "--resolve", "--json", "--codec", "keeping:codec")
+
+    assert done.returncode == 0, done.stderr
+    assert [each["bytes"] for each in facts(done)["handles"]] == [4, 4]

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 DATA = bytes(range(256)) * 40
 PUBLIC = "93.184.216.34"
 ETAG = '"v1"'
+FORGED = b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nforged"
 
 
 class FaultyServer(ThreadingHTTPServer):
@@ -157,7 +158,17 @@ class _Handler(BaseHTTPRequestHandler):
     def _smuggle(self, _rest: str) -> None:
         """Send more than was announced: what looks like the next answer."""
         self._head(200, {"Content-Length": "4", "ETag": self.server.etag})
-        self.wfile.write(b"abcdHTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nforged")
+        self.wfile.write(b"abcd" + FORGED)
+
+    def _smuggle_chunked(self, _rest: str) -> None:
+        """Do the same behind a body in chunks."""
+        self._head(200, {"Transfer-Encoding": "chunked", "ETag": self.server.etag})
+        self.wfile.write(b"4\r\nabcd\r\n0\r\n\r\n" + FORGED)
+
+    def _smuggle_half(self, _rest: str) -> None:
+        """Send a head to which the next answer would be the body."""
+        self._head(200, {"Content-Length": "4", "ETag": self.server.etag})
+        self.wfile.write(b"abcd" + FORGED.partition(b"\r\n\r\n")[0] + b"\r\nX: ")
 
     def _gzip(self, _rest: str) -> None:
         self._whole({"Content-Encoding": "gzip"})

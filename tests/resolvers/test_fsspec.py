@@ -443,11 +443,29 @@ def test_errors_of_such_a_function_are_its_own(tmp_path: Path) -> None:
 
 
 def test_only_bytes_are_written(store: FsspecStore) -> None:
-    """Text has no bytes until somebody chooses an encoding."""
-    for bad in ("text", io.StringIO("text"), 5):
-        with pytest.raises(InvalidValueError, match="data: must be bytes"):
-            store.write(bad)  # type: ignore[arg-type]
+    """Text has no bytes until somebody chooses an encoding, and nothing has none."""
+    nothing: list[object] = ["", io.StringIO(), None, [], 0]
+    for bad in ("text", io.StringIO("text"), 5, *nothing):
+        with pytest.raises(InvalidValueError, match=r"data: (must be|the .* gave)"):
+            store.write(cast("bytes", bad))
     assert list(store.descriptors()) == []
+
+
+def test_a_stream_that_must_be_awaited_is_refused(store: FsspecStore) -> None:
+    """Its coroutine is never made, so none is left unawaited."""
+
+    class Upload:
+        async def read(self, count: int = -1) -> bytes:
+            return bytes(count)
+
+    with pytest.raises(InvalidValueError, match="not Upload"):
+        store.write(Upload())  # type: ignore[arg-type]
+
+
+def test_every_buffer_is_written(store: FsspecStore) -> None:
+    """Also one that skips every other byte."""
+    for data in (bytearray(b"abcd"), memoryview(b"abcd"), memoryview(b"a-b-c-d-")[::2]):
+        assert store.write(cast("bytes", data)).open().read() == b"abcd"
 
 
 class _Failing(io.RawIOBase):
@@ -512,11 +530,90 @@ def test_reprs_show_aliases_and_nothing_else() -> None:
     assert repr(FsspecResolver({"media": store})) == "FsspecResolver('media')"
 
 
-@pytest.mark.parametrize("alias", ["", "a\nb"])
-def test_an_alias_is_a_name(alias: str) -> None:
+@pytest.mark.parametrize("alias", ["", "a\nb", None, b"a", 5])
+def test_an_alias_is_a_name(alias: Any) -> None:
     """It stands in documents and errors."""
     with pytest.raises(InvalidValueError, match="alias"):
         FsspecStore("memory://x", alias=alias)
+    with pytest.raises(InvalidValueError, match="alias"):
+        FsspecResolver({alias: "memory://x"})
+
+
+@pytest.mark.parametrize("root", ["", None, b"/tmp", 5, ("a", "b"), ("a",), ()])
+def test_a_root_is_a_place(root: Any) -> None:
+    """A setting that is missing does not mean the current folder."""
+    with pytest.raises(InvalidValueError, match="root: must be a path"):
+        FsspecStore(root, alias="media")
+    with pytest.raises(InvalidValueError, match="root: must be a path"):
+        FsspecResolver({"media": root})
+
+
+@pytest.mark.parametrize("options", ["geheim", 5, [("secret", "geheim")]])
+def test_options_are_named(options: Any) -> None:
+    """What they are instead is not shown."""
+    with pytest.raises(InvalidValueError, match="options: must be") as caught:
+        FsspecStore("memory://x", alias="media", options=options)
+    assert "geheim" not in repr(caught.value)
+
+
+@pytest.mark.parametrize("stores", [None, "media", [("media", "memory://x")]])
+def test_a_resolver_maps_aliases(stores: Any) -> None:
+    """Anything else binds nothing."""
+    with pytest.raises(InvalidValueError, match="stores: must map"):
+        FsspecResolver(stores)
+
+
+def test_a_function_makes_a_store() -> None:
+    """Or an error that says what it made."""
+    resolver = FsspecResolver({"media": lambda: cast("FsspecStore", "memory://x")})
+    reader = resolver.resolve(handle(store="media", key="a"))
+    assert reader is not None
+
+    with pytest.raises(InvalidValueError, match="'media' made a str, no FsspecStore"):
+        reader.open()
+
+
+def test_a_relative_root_stays_where_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Bound to a resolver, it follows neither the current folder nor a pickle."""
+    monkeypatch.chdir(tmp_path)
+    resolver = FsspecResolver({"media": "root"})
+    written = FsspecStore("root", alias="media").write(b"here").describe()
+    monkeypatch.chdir("/")
+
+    for each in (resolver, pickle.loads(pickle.dumps(resolver))):
+        found = each.resolve(written)
+        assert found is not None
+        assert found.open().read() == b"here"
+
+
+def test_items_and_keys_have_types(store: FsspecStore) -> None:
+    """A key is no handle, and a handle no key."""
+    with pytest.raises(InvalidValueError, match="item: must be a Reader"):
+        store.delete("sha256/ab/abcd")  # type: ignore[arg-type]
+    with pytest.raises(InvalidValueError, match="key: must be a str"):
+        store.reader(5)  # type: ignore[arg-type]
+
+
+def test_pieces_have_a_size(store: FsspecStore) -> None:
+    """With 0, all content would look empty."""
+    reader = store.write(DATA)
+
+    for size in (0, -1, 1.5, None):
+        with pytest.raises(InvalidValueError, match="chunk_size: must be"):
+            list(reader.iter_bytes(cast("int", size)))
+        with pytest.raises(InvalidValueError, match="chunk_size: must be"):
+            asyncio.run(anext(reader.aiter_bytes(cast("int", size))))  # type: ignore[arg-type]
+
+
+def test_a_range_takes_no_more_memory_than_there_is(store: FsspecStore) -> None:
+    """The end of a range may be anywhere."""
+    reader = store.write(DATA)
+
+    assert reader.read_range(0, 1 << 62) == DATA
+    assert asyncio.run(reader.aread_range(3, 10**30)) == DATA[3:]
+    assert reader.read_range(1 << 62, 10**30) == b""
 
 
 def test_a_missing_package_is_named_on_open() -> None:

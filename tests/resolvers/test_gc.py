@@ -149,8 +149,19 @@ def test_one_graph_is_not_many(tmp_path: Path, live: Any) -> None:
     assert len(list(store.descriptors())) == 1
 
 
-@pytest.mark.parametrize("grace", [-1, float("nan"), float("inf")])
-def test_the_grace_period_is_a_time(tmp_path: Path, grace: float) -> None:
+@pytest.mark.parametrize("graph", [b"{}", "{}", None, 5, iter([{"a": 1}])])
+def test_what_is_no_graph_frees_nothing(tmp_path: Path, graph: Any) -> None:
+    """A document that was not decoded, or could not be, names nothing."""
+    store = FsspecStore(tmp_path, alias="media")
+    store.write(b"1")
+
+    with pytest.raises(InvalidValueError, match="is no graph"):
+        store.gc([graph], grace=0)
+    assert len(list(store.descriptors())) == 1
+
+
+@pytest.mark.parametrize("grace", [-1, float("nan"), float("inf"), "1", None])
+def test_the_grace_period_is_a_time(tmp_path: Path, grace: Any) -> None:
     """Anything else is a mistake."""
     with pytest.raises(InvalidValueError, match="grace"):
         FsspecStore(tmp_path, alias="media").gc([], grace=grace)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import math
 import ssl
 from typing import TYPE_CHECKING
@@ -216,14 +217,51 @@ def test_odd_policies_are_refused(make: Callable[[], HttpResolver], match: str) 
         make()
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("client", "https://h.example"),
+        ("client", httpx.AsyncClient()),
+        ("hosts", 5),
+        ("hosts", [b"h.example"]),
+        ("schemes", 5),
+        ("allow_private", "false"),
+        ("allow_private", None),
+        ("max_bytes", "5"),
+        ("max_bytes", 1.5),
+        ("timeout", None),
+        ("timeout", True),
+        ("headers", "Authorization"),
+        ("headers", {"https://h.example": "Authorization"}),
+        ("headers", {"https://h.example": {"Authorization": b"bytes"}}),
+        ("headers", {b"https://h.example": {}}),
+    ],
+)
+def test_what_is_no_policy_is_refused(name: str, value: object) -> None:
+    """What comes from a file of settings has other types; none opens the intranet."""
+    with pytest.raises(InvalidValueError, match=f"^{name}: "):
+        HttpResolver(**{name: value})  # type: ignore[arg-type]
+
+
+def test_a_function_makes_a_client_that_blocks() -> None:
+    """One that must be awaited would never be asked anything."""
+    resolver = HttpResolver(httpx.AsyncClient)  # type: ignore[arg-type]
+
+    with pytest.raises(InvalidValueError, match="made a AsyncClient, no httpx"):
+        resolved(resolver, "https://h.example/").open()
+
+
 def test_one_scheme_needs_no_list() -> None:
     """It can't be mistaken for anything else."""
     assert "['http']" in repr(HttpResolver(schemes="http"))
 
 
-@pytest.mark.parametrize("host", ["https://h.example", "h.example/a", "u@h", ""])
+@pytest.mark.parametrize(
+    "host",
+    ["https://h.example", "h.example/a", "u@h", "", "h:443", "*.h.example", "[::1]"],
+)
 def test_hosts_are_hosts(host: str) -> None:
-    """A URL among the hosts would never match, so it is refused."""
+    """A URL, pattern or port among the hosts would never match, so it is refused."""
     with pytest.raises(InvalidValueError, match="hosts"):
         HttpResolver(hosts=[host])
 
@@ -293,6 +331,30 @@ def test_certificates_are_checked_by_name(
         assert good.open().read() == DATA
         with pytest.raises(HandleError, match="connection failed"):
             bad.open()
+
+
+def test_encrypted_connections_are_kept_while_they_are_clean(
+    trusting: FakeNetwork, tls_server: FaultyServer
+) -> None:
+    """Blocking and awaited: ranges share one, and what is left over ends it."""
+    with HttpResolver(_network=trusting) as resolver:
+        reader = resolved(resolver, tls_server.url("plain", "public.example"))
+        other = resolved(resolver, tls_server.url("smuggle", "public.example"))
+
+        async def read() -> None:
+            for _ in range(2):
+                assert await reader.aread_range(0, 4) == DATA[:4]
+            with await other.aopen() as stream:
+                assert stream.read() == b"abcd"
+            assert await reader.aread_range(0, 4) == DATA[:4]
+
+        for _ in range(2):
+            assert reader.read_range(0, 4) == DATA[:4]
+        assert other.open().read() == b"abcd"
+        assert reader.read_range(0, 4) == DATA[:4]
+        assert len(trusting.connected) == 2
+        asyncio.run(read())
+        assert len(trusting.connected) == 4
 
 
 def test_https_is_not_left_for_http(

@@ -50,7 +50,7 @@ class Shelf:
         if isinstance(data, bytes):
             return data
         content = b""
-        while piece := getattr(data, "read", str)(1 << 16):
+        while (piece := getattr(data, "read", str)(1 << 16)) != b"":
             if not isinstance(piece, bytes):
                 raise InvalidValueError("a shelf keeps bytes")
             content += piece

@@ -87,6 +87,18 @@ def _keep_half(shelf: Shelf, data: Any, **_: object) -> Reader:
         raise
 
 
+def _take_nothing(shelf: Shelf, data: Any, **_: object) -> Reader:
+    """Take whatever is empty for empty bytes."""
+    return Shelf.write(shelf, data or b"")
+
+
+def _stop_early(shelf: Shelf, data: Any, **_: object) -> Reader:
+    """Take a stream that is not ready for one that is over."""
+    if isinstance(data, io.RawIOBase):
+        data = b"".join(iter(lambda: data.read(1 << 16) or b"", b""))
+    return Shelf.write(shelf, data)
+
+
 def _from_the_start(shelf: Shelf, data: Any, **_: object) -> Reader:
     if isinstance(data, io.BytesIO):
         data.seek(0)
@@ -187,7 +199,9 @@ STORES: list[tuple[type[Shelf], str, str]] = [
     (broken(Shelf, write=_write_slowly), "threads_write_at_once", "threads"),
     (broken(Shelf, write=_half), "what_breaks_off", "is not swallowed"),
     (broken(Shelf, write=_keep_half), "what_breaks_off", "half of an object"),
+    (broken(Shelf, write=_stop_early), "what_breaks_off", "that is not ready"),
     (broken(Shelf, write=_encode_text), "what_has_no_bytes", "refuses a str"),
+    (broken(Shelf, write=_take_nothing), "what_has_no_bytes", "refuses a str"),
     (
         broken(Shelf, descriptors=lambda _: iter(())),
         "what_is_kept_is_listed",
