@@ -8,14 +8,17 @@ import os
 import pickle
 import sys
 import threading
+import traceback
+from functools import cache
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from graphcodec import Codec, Media, SpooledArtifact, StreamReader, persist
 from graphcodec_resolvers import FsspecResolver, FsspecStore
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
 CONTENT = b"".join(b"line %d\n" % number for number in range(100_000))
 
@@ -35,7 +38,8 @@ def make_codec() -> Codec:
     return Codec(resolvers=[FsspecResolver({"media": make_store})])
 
 
-def make_graph() -> dict[str, Any]:
+@cache
+def graph() -> dict[str, Any]:
     """Return a graph whose bytes lie in the store."""
     image = Media.user_attachment(
         kind="image",
@@ -43,15 +47,15 @@ def make_graph() -> dict[str, Any]:
         filename="a.png",
         reader=StreamReader(io.BytesIO(CONTENT)),
     )
-    graph = {"image": image, "log": SpooledArtifact(image.reader)}
-    return persist(graph, make_store())
+    uploaded = {"image": image, "log": SpooledArtifact(image.reader)}
+    return persist(uploaded, make_store())
 
 
 def check(document: bytes) -> None:
     """Decode the graph, and read everything in every way."""
-    graph: Any = make_codec().decode(document)
-    check_reader(graph["image"].reader)
-    assert graph["log"].tail(2) == ["line 99999", ""]
+    found: Any = make_codec().decode(document)
+    check_reader(found["image"].reader)
+    assert found["log"].tail(2) == ["line 99999", ""]
 
 
 def check_reader(reader: Any) -> None:
@@ -62,16 +66,15 @@ def check_reader(reader: Any) -> None:
     assert asyncio.run(reader.aread_range(1, 9)) == CONTENT[1:9]
 
 
-def share(*methods: str) -> None:
-    """Encode here, decode in a child that is started by each method."""
-    document = make_codec().encode(make_graph())
-    for method in methods:
-        _run(multiprocessing.get_context(method), check, document)
+def start(method: str) -> None:
+    """Encode here, decode in a child that is started by a method."""
+    document = make_codec().encode(graph())
+    _run(multiprocessing.get_context(method), check, document)
 
 
 def inherit() -> None:
     """Use what was opened before a fork on both sides of it, at the same time."""
-    reader = make_graph()["image"].reader
+    reader = graph()["image"].reader
     stream = reader.open()
     begun = stream.read(1000)
     stop = threading.Event()
@@ -100,18 +103,18 @@ def inherit() -> None:
     assert begun + stream.read() == CONTENT
 
 
-def hold_the_lock() -> None:
+def hold() -> None:
     """Fork while another thread holds the lock of fsspec."""
-    reader = make_graph()["image"].reader
+    reader = graph()["image"].reader
     asyn: Any = import_module("fsspec.asyn")
     held, done = threading.Event(), threading.Event()
 
-    def hold() -> None:
+    def keep() -> None:
         with asyn.get_lock():
             held.set()
             done.wait()
 
-    thread = threading.Thread(target=hold)
+    thread = threading.Thread(target=keep)
     thread.start()
     held.wait()
     try:
@@ -123,7 +126,7 @@ def hold_the_lock() -> None:
 
 def leave() -> None:
     """Fork a child that ends like a program, not like a worker."""
-    reader = make_graph()["image"].reader
+    reader = graph()["image"].reader
     child = os.fork()
     if child == 0:
         check_reader(reader)
@@ -132,19 +135,18 @@ def leave() -> None:
     check_reader(reader)
 
 
-def write() -> None:
+def write(path: str) -> None:
     """Write the document to where the others find it."""
-    graph = make_graph()
-    document = make_codec().encode(graph)
+    document = make_codec().encode(graph())
     for secret in _options().values():
-        for text in (document, pickle.dumps(graph), repr(graph).encode()):
+        for text in (document, pickle.dumps(graph()), repr(graph()).encode()):
             assert str(secret).removeprefix("http://").encode() not in text
-    sys.stdout.buffer.write(document)
+    Path(path).write_bytes(document)
 
 
-def read() -> None:
+def read(path: str) -> None:
     """Read the document that another process wrote."""
-    check(sys.stdin.buffer.read())
+    check(Path(path).read_bytes())
 
 
 def _run(
@@ -162,19 +164,24 @@ def _run(
     assert codes == [0] * count, codes
 
 
-def main(arguments: Sequence[str]) -> None:
-    """Do what the first argument says."""
-    programs: dict[str, Callable[..., None]] = {
-        "share": share,
-        "inherit": inherit,
-        "hold": hold_the_lock,
-        "leave": leave,
-        "write": write,
-        "read": read,
+def main() -> None:
+    """Do what each line of the input says, and answer with a line: what went wrong.
+
+    One program does many things, since loading s3fs takes longer than most of them.
+    """
+    done: dict[str, Callable[..., None]] = {
+        each.__name__: each for each in (start, inherit, hold, leave, write, read)
     }
-    programs[arguments[0]](*arguments[1:])
+    for line in sys.stdin:
+        name, *arguments = line.split()
+        try:
+            done[name](*arguments)
+        except Exception:  # noqa: BLE001 - the test shows it
+            sys.stdout.write(repr(traceback.format_exc()))
+        sys.stdout.write("\n")
+        sys.stdout.flush()
 
 
 if __name__ == "__main__":
     # By its own name, so that children can import what they are to run.
-    import_module("tests.resolvers.s3_children").main(sys.argv[1:])
+    import_module("tests.resolvers.s3_children").main()

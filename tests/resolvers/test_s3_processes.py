@@ -1,15 +1,23 @@
 from __future__ import annotations
 
+import ast
 import multiprocessing
 import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+import threading
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, TypeAlias
 
 import pytest
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
     from tests.s3_server import S3Server
+
+    Program: TypeAlias = Callable[..., None]
 
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 
@@ -20,13 +28,12 @@ def root(s3_server: S3Server) -> str:
     return f"s3://{s3_server.bucket()}/shared"
 
 
-def run(
-    server: S3Server, root: str, *arguments: str, who: str = "admin", given: bytes = b""
-) -> bytes:
+@contextmanager
+def running(server: S3Server, root: str, who: str = "admin") -> Iterator[Program]:
     """Run a program that knows the store, with the rights of *who*."""
     key, secret = server.credentials(who)
-    result = subprocess.run(  # noqa: S603 - our own program
-        [sys.executable, "-m", "tests.resolvers.s3_children", *arguments],
+    with subprocess.Popen(
+        [sys.executable, "-m", "tests.resolvers.s3_children"],
         env={
             **os.environ,
             "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
@@ -35,49 +42,73 @@ def run(
             "S3_SECRET": secret,
             "S3_ENDPOINT": server.endpoint,
         },
-        input=given,
-        capture_output=True,
-        timeout=120,
-        check=False,
-    )
-    assert result.returncode == 0, result.stderr.decode()
-    assert not result.stderr, result.stderr.decode()
-    return result.stdout
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        told, answers = process.stdin, process.stdout
+
+        def do(*words: object) -> None:
+            guard = threading.Timer(120, process.kill)
+            guard.start()
+            print(*words, file=told, flush=True)
+            answer = answers.readline()
+            guard.cancel()
+            assert answer == "\n", ast.literal_eval(answer or "'it was killed'")
+
+        try:
+            yield do
+            _, shown = process.communicate(timeout=60)
+        finally:
+            process.kill()
+        assert (process.returncode, shown) == (0, "")
 
 
-def test_children_read_what_was_encoded(s3_server: S3Server, root: str) -> None:
+@pytest.fixture(scope="module")
+def program(s3_server: S3Server, root: str) -> Iterator[Program]:
+    """One that writes to the store, and does what it is told."""
+    with running(s3_server, root) as program:
+        yield program
+
+
+@pytest.mark.parametrize("method", multiprocessing.get_all_start_methods())
+def test_children_read_what_was_encoded(program: Program, method: str) -> None:
     """Whichever way they are started."""
-    run(s3_server, root, "share", *multiprocessing.get_all_start_methods())
+    program("start", method)
 
 
 @needs_fork
 def test_open_readers_and_streams_are_used_on_both_sides_of_a_fork(
-    s3_server: S3Server, root: str
+    program: Program,
 ) -> None:
     """At the same time, while threads of the parent read: no wrong byte."""
-    run(s3_server, root, "inherit")
+    program("inherit")
 
 
 @needs_fork
 def test_a_lock_of_fsspec_held_at_a_fork_does_not_hang_the_child(
-    s3_server: S3Server, root: str
+    program: Program,
 ) -> None:
     """Which is what happens with fsspec alone."""
-    run(s3_server, root, "hold")
+    program("hold")
 
 
 @needs_fork
 def test_a_child_that_exits_leaves_the_parents_connections_alone(
-    s3_server: S3Server, root: str
+    program: Program,
 ) -> None:
     """Finalizers of the parent's client run in the child, and do nothing."""
-    run(s3_server, root, "leave")
+    program("leave")
 
 
 def test_another_program_reads_it_with_its_own_credentials(
-    s3_server: S3Server, root: str
+    s3_server: S3Server, root: str, program: Program, tmp_path: Path
 ) -> None:
     """Neither credentials nor endpoint are in the document, a pickle or a repr."""
-    document = run(s3_server, root, "write")
+    program("write", tmp_path / "document")
 
-    run(s3_server, root, "read", who="reader", given=document)
+    with running(s3_server, root, "reader") as other:
+        other("read", tmp_path / "document")
