@@ -16,7 +16,7 @@ import os
 import stat
 import uuid
 from contextlib import contextmanager, suppress
-from errno import EACCES, ELOOP
+from errno import EACCES, ELOOP, ENOENT, ENOTDIR
 from typing import TYPE_CHECKING, ClassVar, TypedDict
 
 from graphcodec_resolvers._backends import CONTENT, WHOLE, Hashed, Kept, Span
@@ -113,10 +113,20 @@ class Folder:
         """Yield what has a hash for its name."""
         for _, _, names in os.walk(os.path.join(self._root, CONTENT)):
             for name in filter(is_sha256, names):
-                with suppress(FileNotFoundError):
-                    source, facts = self.open(content_key(name), Pins())
-                    source.close()
-                    yield Kept(name, facts.size or 0, (facts.mtime_ns or 0) / 1e9)
+                # A link that a stranger put there is not ours, and stops nobody.
+                if (facts := self._facts(content_key(name))) is not None:
+                    yield Kept(name, facts.st_size, facts.st_mtime)
+
+    def _facts(self, key: str) -> os.stat_result | None:
+        """Return what is known of a regular file; None if there is none."""
+        try:
+            with self._parent(key) as (folder, name):
+                facts = os.stat(name, dir_fd=folder, follow_symlinks=False)
+        except OSError as exc:
+            if exc.errno in {ENOENT, ENOTDIR, ELOOP}:
+                return None
+            raise
+        return facts if stat.S_ISREG(facts.st_mode) else None
 
     def discard(self, kept: Kept, before: float, /) -> bool:
         """Move a file out of the way, look how old it is, and remove it or put it back.

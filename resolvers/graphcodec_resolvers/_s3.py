@@ -195,8 +195,8 @@ class S3Objects:
     def url(self, key: str, pins: Pins, expires: float, /) -> str:
         """Return a signed URL for reading the object."""
         seconds = round(expires)
-        if not 0 < seconds <= _LONGEST_URL:
-            msg = f"expires: must be 1 to {_LONGEST_URL} seconds, not {expires}"
+        if seconds > _LONGEST_URL:
+            msg = f"expires: must be at most {_LONGEST_URL} seconds, not {expires}"
             raise InvalidValueError(msg, value=expires)
         item = _Object(self._bucket, self._prefix + key, pins.version)
         return self._sessions.run(partial(_signed, item, seconds))

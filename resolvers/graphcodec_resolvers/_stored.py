@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, BinaryIO, Final, Protocol
+import math
+from typing import TYPE_CHECKING, BinaryIO, Final, Protocol, cast
 
-from graphcodec.errors import ProcessLocalHandleError, ResolverDeniedError
+from graphcodec.errors import (
+    InvalidValueError,
+    ProcessLocalHandleError,
+    ResolverDeniedError,
+)
 from graphcodec.readers import Reader, ReaderDescriptor
 from graphcodec.readers._contracts import CHUNK_SIZE, piece_size
 from graphcodec.readers._threads import in_thread
@@ -157,7 +162,12 @@ class FsspecReader(Reader):
 
         Raises:
             ReaderNotDescribableError: If the store has no URLs.
+            InvalidValueError: If *expires* is no time, or longer than the store takes.
         """
+        number = isinstance(cast("object", expires), int | float)
+        if not (number and 1 <= expires < math.inf):
+            msg = f"expires: must be a number of seconds, at least 1, not {expires!r}"
+            raise InvalidValueError(msg, value=expires)
         backend = self._backend()
         with self._place.mapped():
             url = backend.url(self._key, self._pins, expires)

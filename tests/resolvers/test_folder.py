@@ -98,6 +98,20 @@ def test_links_are_not_written_through(root: Path, store: FsspecStore) -> None:
     ]
 
 
+def test_a_link_among_the_contents_is_not_listed(
+    root: Path, store: FsspecStore
+) -> None:
+    """It bears the name of content and is none; nor does it stop who collects."""
+    kept = store.write(b"kept")
+    name = "ab" + "0" * 62
+    (root / "sha256" / "ab").mkdir()
+    (root / "sha256" / "ab" / name).symlink_to(root.parent / "secret" / "file")
+
+    assert list(store.descriptors()) == [kept.describe()]
+    assert store.gc([kept], grace=0).kept == 1
+    assert (root / "sha256" / "ab" / name).is_symlink()
+
+
 def test_deleting_through_a_link_is_refused(root: Path, store: FsspecStore) -> None:
     """The file that the link leads to stays."""
     reader = store.reader("a/file", pin="none")
