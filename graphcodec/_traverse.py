@@ -7,7 +7,6 @@ own, so neither depth nor cycles matter.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
@@ -20,7 +19,7 @@ from graphcodec._unknown import Kept, Shared
 from graphcodec.errors import InvalidValueError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 CONTAINERS: Final = frozenset({list, dict, tuple, set, frozenset, deque})
 
@@ -119,11 +118,12 @@ class Walk:
     """
 
     def __init__(self, root: object, *, per_owner: bool = False) -> None:
-        if isinstance(root, Iterator) and layout_of(type(root)).kind == "leaf":
-            # Taken for a graph that holds nothing, it would hide all that it yields.
-            msg = f"a {type_name(type(root))} is no graph"
-            raise InvalidValueError(msg, hint="make a list of what it yields")
         self._root = root
+        kind = type(root)
+        # Taken for a graph that holds nothing, it would hide all that it yields.
+        if hasattr(kind, "__next__") and layout_of(kind).kind == "leaf":
+            msg = f"a {type_name(kind)} is no graph"
+            raise InvalidValueError(msg, hint="make a list of what it yields")
         self._per_owner = per_owner
         self._frames: list[_Frame] = []
         self._steps: list[Step] = []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from graphcodec.errors import InvalidValueError
 from graphcodec.readers._contracts import CHUNK_SIZE, Reader
@@ -28,12 +28,12 @@ def chunks_of(data: object) -> Iterator[bytes]:
     if isinstance(data, Reader):
         yield from _checked(data.iter_bytes(), data)
     elif isinstance(data, bytes | bytearray | memoryview):
-        yield from _sliced(data)
+        yield from _sliced(cast("bytes", data))
     else:
         yield from _checked(_read(data), data)
 
 
-def _sliced(data: bytes | bytearray | memoryview) -> Iterator[bytes]:
+def _sliced(data: bytes) -> Iterator[bytes]:
     view = memoryview(data)
     view = view.cast("B") if view.c_contiguous else memoryview(view.tobytes())
     for start in range(0, len(view), CHUNK_SIZE):

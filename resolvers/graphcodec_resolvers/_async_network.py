@@ -137,7 +137,8 @@ class AsyncVettedTransport(httpx.AsyncBaseTransport):
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Send *request*; errors are those of httpcore."""
         response = await self._pool.handle_async_request(core_request(request))
-        connection = cast("_CountedStream", response.extensions["network_stream"])
+        extensions = cast("dict[str, object]", response.extensions)  # pyright: ignore[reportUnknownMemberType] - httpcore says dict
+        connection = cast("_CountedStream", extensions["network_stream"])
         body = _Body(cast("AsyncIterable[bytes]", response.stream), connection)
         return httpx.Response(response.status, headers=response.headers, stream=body)
 

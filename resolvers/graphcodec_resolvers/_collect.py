@@ -67,7 +67,7 @@ def live_keys(live: object) -> set[str]:
 
 
 def _descriptors(graph: object) -> Iterator[ReaderDescriptor]:
-    if graph is None or isinstance(graph, _NO_GRAPHS):
+    if _is_no_graph(graph):
         # Taken for a graph without handles, it would set free what it stands for.
         name = type_name(type(graph))
         msg = f"live holds a {name}, which is no graph"
@@ -79,6 +79,10 @@ def _descriptors(graph: object) -> Iterator[ReaderDescriptor]:
     for _, _, reader in handles(graph):
         if (found := _described(reader)) is not None:
             yield found
+
+
+def _is_no_graph(value: object) -> bool:
+    return value is None or isinstance(value, _NO_GRAPHS)
 
 
 def _described(reader: Reader) -> ReaderDescriptor | None:

@@ -12,6 +12,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, BinaryIO, Final, Literal, TypeAlias, cast
 
+from graphcodec._live import type_name
 from graphcodec._process import PerProcess
 from graphcodec.errors import (
     InvalidValueError,
@@ -392,21 +393,25 @@ def _name(alias: object) -> str:
 
 
 def _root(given: object) -> str | tuple[object, str]:
-    if isinstance(given, str | os.PathLike):
-        text: object = os.fspath(cast("str | os.PathLike[str]", given))
-        # An empty text is a setting that is missing, and not the current folder.
-        if isinstance(text, str) and text:
-            return _local(text)
-    elif isinstance(given, tuple):
-        pair = cast("tuple[object, ...]", given)
-        if _is_located(pair):
-            return cast("tuple[object, str]", pair)
+    if _is_located(given):
+        return cast("tuple[object, str]", given)
+    # An empty text is a setting that is missing, and not the current folder.
+    if text := _path(given):
+        return _local(text)
     msg = "root: must be a path, a URL, or a file system of fsspec with a path in it"
-    raise InvalidValueError(msg, type_name=type(given).__name__)
+    raise InvalidValueError(msg, type_name=type_name(type(given)))
 
 
-def _is_located(pair: tuple[object, ...]) -> bool:
-    match pair:
+def _path(given: object) -> str:
+    try:
+        text = os.fspath(cast("str", given))
+    except TypeError:
+        return ""
+    return text if type(text) is str else ""
+
+
+def _is_located(given: object) -> bool:
+    match given:
         case (fs, str()):
             return hasattr(fs, "storage_options")
         case _:

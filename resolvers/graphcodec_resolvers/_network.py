@@ -277,7 +277,8 @@ class VettedTransport(httpx.BaseTransport):
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """Send *request*; errors are those of httpcore."""
         response = self._pool.handle_request(core_request(request))
-        connection = cast("_TimedStream", response.extensions["network_stream"])
+        extensions = cast("dict[str, object]", response.extensions)  # pyright: ignore[reportUnknownMemberType] - httpcore says dict
+        connection = cast("_TimedStream", extensions["network_stream"])
         body = _Body(cast("Iterable[bytes]", response.stream), connection)
         return httpx.Response(response.status, headers=response.headers, stream=body)
 

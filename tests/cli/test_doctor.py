@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -327,7 +328,7 @@ class Keeping:
 codec = Codec(resolvers=[Keeping()])
 """
     )
-    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
     file = tmp_path / "chat.json"
     handle = b'{"$type":"$reader","tag":"media:kept","locator":{}}'
     file.write_bytes(b'{"graphcodec":1,"root":{"$any":[%b,%b]}}' % (handle, handle))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Generator, Iterator
     from pathlib import Path
 
     from tests.s3_server import S3Server
@@ -29,7 +29,7 @@ def root(s3_server: S3Server) -> str:
 
 
 @contextmanager
-def running(server: S3Server, root: str, who: str = "admin") -> Iterator[Program]:
+def running(server: S3Server, root: str, who: str = "admin") -> Generator[Program]:
     """Run a program that knows the store, with the rights of *who*."""
     key, secret = server.credentials(who)
     with subprocess.Popen(
