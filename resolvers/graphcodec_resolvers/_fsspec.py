@@ -12,7 +12,6 @@ from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, BinaryIO, Final, Literal, TypeAlias, cast
 
-from graphcodec._live import type_name
 from graphcodec._process import PerProcess
 from graphcodec.errors import (
     InvalidValueError,
@@ -34,6 +33,7 @@ from graphcodec_resolvers._pins import (
     check_locator,
     is_text,
 )
+from graphcodec_resolvers._settings import alias_of, options_of, root_of
 from graphcodec_resolvers._stored import SCHEME, FsspecReader, store_place
 from graphcodec_resolvers._streams import (
     Source,
@@ -49,9 +49,9 @@ if TYPE_CHECKING:
     from graphcodec_resolvers._collect import GcReport
     from graphcodec_resolvers._objects import Settings
     from graphcodec_resolvers._places import Place
+    from graphcodec_resolvers._settings import Options
 
 Pin: TypeAlias = Literal["none", "stat", "content"]
-Options: TypeAlias = "Mapping[str, object] | Callable[[], Mapping[str, object]]"
 Binding: TypeAlias = "str | os.PathLike[str] | FsspecStore | Callable[[], FsspecStore]"
 Stores: TypeAlias = "Mapping[str, Binding]"
 
@@ -98,9 +98,9 @@ class FsspecStore:
         alias: str,
         options: Options | None = None,
     ) -> None:
-        self._alias = _name(alias)
-        self._root = _root(root)
-        self._options = _options(options)
+        self._alias = alias_of(alias)
+        self._root = root_of(root)
+        self._options = options_of(options)
         self._again: Callable[[], FsspecStore] | None = None
         made_in = os.getpid()
         self._backend = PerProcess(lambda: bind(self._settings, self._renewed, made_in))
@@ -364,7 +364,7 @@ class FsspecResolver:
 
 def _binding(alias: str, given: Binding) -> FsspecStore | Callable[[], FsspecStore]:
     if isinstance(given, FsspecStore) or callable(given):
-        _name(alias)
+        alias_of(alias)
         return given
     return FsspecStore(given, alias=alias)
 
@@ -384,57 +384,6 @@ def _made(alias: str, given: FsspecStore | Callable[[], FsspecStore]) -> FsspecS
         raise InvalidValueError(msg, type_name=name, alias=alias)
     made.made_by(given)
     return made
-
-
-def _name(alias: object) -> str:
-    if isinstance(alias, str) and alias and alias.isprintable():
-        return alias
-    raise InvalidValueError("alias: must be a printable name", value=alias)
-
-
-def _root(given: object) -> str | tuple[object, str]:
-    if _is_located(given):
-        return cast("tuple[object, str]", given)
-    # An empty text is a setting that is missing, and not the current folder.
-    if text := _path(given):
-        return _local(text)
-    msg = "root: must be a path, a URL, or a file system of fsspec with a path in it"
-    raise InvalidValueError(msg, type_name=type_name(type(given)))
-
-
-def _path(given: object) -> str:
-    try:
-        text = os.fspath(cast("str", given))
-    except TypeError:
-        return ""
-    return text if type(text) is str else ""
-
-
-def _is_located(given: object) -> bool:
-    match given:
-        case (fs, str()):
-            return hasattr(fs, "storage_options")
-        case _:
-            return False
-
-
-def _options(given: object) -> Options:
-    if given is None or isinstance(given, Mapping):
-        return dict(cast("Mapping[str, object]", given or {}))
-    if callable(given):
-        return cast("Options", given)
-    # Not shown: it may hold a secret.
-    msg = f"options: must be a mapping or a function, not {type(given).__name__}"
-    raise InvalidValueError(msg)
-
-
-def _local(text: str) -> str:
-    """Return a URL as it is, and a path as an absolute one."""
-    for prefix in ("file://", "local://"):
-        text = text.removeprefix(prefix)
-    if "://" in text:
-        return text
-    return os.path.abspath(os.path.expanduser(text))  # noqa: PTH100, PTH111 - of str
 
 
 def _pinned(source: Source, found: Pins, pin: Pin, *, lasting: bool) -> Pins:
