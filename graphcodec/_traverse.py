@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 from uuid import UUID
 
 from graphcodec._layouts import kept_fields, layout_of
-from graphcodec._live import type_name
 from graphcodec._paths import Step, excerpt, format_path
 from graphcodec._unknown import Kept, Shared
 from graphcodec.errors import InvalidValueError
@@ -122,7 +121,7 @@ class Walk:
         kind = type(root)
         # Taken for a graph that holds nothing, it would hide all that it yields.
         if hasattr(kind, "__next__") and layout_of(kind).kind == "leaf":
-            msg = f"a {type_name(kind)} is no graph"
+            msg = f"a {kind.__name__} is no graph"
             raise InvalidValueError(msg, hint="make a list of what it yields")
         self._per_owner = per_owner
         self._frames: list[_Frame] = []

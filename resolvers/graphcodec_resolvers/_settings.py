@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable, Mapping
 from typing import TypeAlias, cast
 
-from graphcodec._live import type_name
 from graphcodec.errors import InvalidValueError
 
 Options: TypeAlias = "Mapping[str, object] | Callable[[], Mapping[str, object]]"
@@ -41,7 +40,7 @@ def root_of(given: object) -> str | tuple[object, str]:
     if text := _path(given):
         return _absolute(text)
     msg = "root: must be a path, a URL, or a file system of fsspec with a path in it"
-    raise InvalidValueError(msg, type_name=type_name(type(given)))
+    raise InvalidValueError(msg, type_name=type(given).__name__)
 
 
 def options_of(given: object) -> Options:
