@@ -95,7 +95,7 @@ def test_full_buffer_is_flushed(store: MemoryDocumentStore) -> None:
 
 def test_memories_fill_the_buffer(store: MemoryDocumentStore) -> None:
     """Memories count as any record: two at a threshold of two are written."""
-    records = [working("a"), observation("b")]
+    records: list[log.SessionRecord] = [working("a"), observation("b")]
     session = SessionLog(store, SESSION, flush_at=2)
     for record in records:
         session.append(record)
@@ -473,9 +473,10 @@ def test_failing_store_gives_no_stale_read(read: str) -> None:
     store.fails = always
     session.append(user("b"))
     call = getattr(session, read)
+    args: dict[str, tuple[Any]] = {"recent": (5,), "scan_from": (name,)}
 
     with pytest.raises(StorageError, match="flushing the message log"):
-        call(*{"recent": [5], "scan_from": [name]}.get(read, []))
+        call(*args.get(read, ()))
     session.append(user("c"))
     store.fails = never
     assert texts(session.all()) == ["a", "b", "c"]
@@ -708,10 +709,10 @@ def test_events_as_json() -> None:
 )
 def test_events_out_of_json(text: str) -> None:
     """Events can be read, whatever the kind of the record."""
-    event: Any = log.from_json(text, log.Event)
+    event = log.from_json(text, log.Event)
 
+    assert isinstance(event, log.Event)
     assert log.to_json(event) == text
-    assert type(log.from_json(text, type(event))) is type(event)
 
 
 def test_other_json_is_no_event() -> None:

@@ -77,8 +77,8 @@ def test_targets_of_an_earlier_turn() -> None:
     asked, again = user(), user("again")
     named = retracted(first.id, second.id)
 
-    records = [asked, first, second, again, bad, named, retracted()]
-    assert log.effective(records) == [asked, again]
+    records: list[log.SessionRecord] = [asked, first, second, again, bad]
+    assert log.effective([*records, named, retracted()]) == [asked, again]
 
 
 def test_orphans_are_told() -> None:
