@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from graphcodec._marks import extra as extra
     from graphcodec._persist import apersist as apersist
     from graphcodec._persist import persist as persist
+    from graphcodec._seal import Seal as Seal
     from graphcodec._unknown import OpaqueNode as OpaqueNode
     from graphcodec.codec import Codec as Codec
     from graphcodec.codec import configure_converter as configure_converter
@@ -63,6 +64,7 @@ _HOMES = {
     "graphcodec._limits": ("Limits",),
     "graphcodec._marks": ("encodable", "extra"),
     "graphcodec._persist": ("apersist", "persist"),
+    "graphcodec._seal": ("Seal",),
     "graphcodec._unknown": ("OpaqueNode",),
     "graphcodec.codec": (
         "Codec",
@@ -127,6 +129,7 @@ __all__ = [
     "Registry",
     "Resolver",
     "Retrievable",
+    "Seal",
     "SpooledArtifact",
     "SpooledJsonArtifact",
     "SpooledMarkdownArtifact",

@@ -54,18 +54,21 @@ def convert(
         format: The format it is to have; the one it has if left out.
         compression: How to compress it.
         pretty: Whether JSON is broken into lines.
-        codec: Whose classes and limits count; if left out, the built-in ones.
+        codec: Whose classes and limits count; if left out, the built-in ones. With a
+            seal, it opens what that seal made and seals it anew, without a context.
 
     Raises:
+        SealError: If it is not sealed as the codec seals.
         UndecodableValueError: If it breaks a rule of the wire, or holds what the other
             format can't.
         LimitExceededError: If it breaks a limit of the codec.
         VersionError: If its version is a later one.
     """
-    shape_of, limits = inside(codec or Codec())
+    codec = codec or Codec()
+    shape_of, limits = inside(codec)
     if len(data) > limits.max_bytes:
         raise exceeded("max_bytes", limits.max_bytes, len(data), "$")
-    document = bytes(_frames.opened(data, limits))
+    document = bytes(_frames.opened(data, limits, codec.seal))
     binary = _formats.is_binary(document)
     wire = _formats.read(document)
     _require_valid(wire, shape_of, binary=binary)
@@ -77,8 +80,10 @@ def convert(
         binary = not binary
     if pretty and not binary:
         document = msgspec.json.format(document, indent=_INDENT)
-    if compression is not None:
-        return _frames.compress(document, compression, limits)
+    if compression is not None or codec.seal is not None:
+        return _frames.framed(
+            document, limits, compression=compression, seal=codec.seal
+        )
     if len(document) > limits.max_bytes:
         raise exceeded("max_bytes", limits.max_bytes, len(document), "$")
     return document

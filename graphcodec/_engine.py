@@ -24,6 +24,7 @@ from graphcodec._read_call import ReadCall
 from graphcodec._read_program import OpaqueOwner, ReadProgram
 from graphcodec._registry import TypeRegistry
 from graphcodec._resolving import Resolvers
+from graphcodec._seal import Seal
 from graphcodec._slots import (
     SCALARS,
     Objects,
@@ -120,24 +121,34 @@ class Engine:
         obj: object,
         format: Format,  # noqa: A002 - the word that users know
         compression: Compression | None = None,
+        seal: Seal | None = None,
+        context: bytes = b"",
     ) -> bytes:
-        """Return the document of *obj* as bytes, in a frame if it is compressed.
+        """Return the document of *obj* as bytes, in a frame if it needs one.
 
         Args:
             obj: The root.
             format: ``json`` or ``msgpack``.
             compression: How to compress the document.
+            seal: What to seal it with.
+            context: What the seal binds it to.
         """
 
         def finish(wire: dict[str, Any]) -> tuple[bytes, int]:
             data = _formats.write(wire, format)
             return data, len(data)
 
-        if compression is None:
+        if compression is None and seal is None:
             return self.written(obj, format, finish)
         # The frame is what arrives; the document is bounded by what it inflates to.
-        document = self.written(obj, format, finish, "max_decompressed")
-        return _frames.compress(document, compression, self._limits)
+        bound: _Bound = "max_bytes" if compression is None else "max_decompressed"
+        return _frames.framed(
+            self.written(obj, format, finish, bound),
+            self._limits,
+            compression=compression,
+            seal=seal,
+            context=context,
+        )
 
     def written(
         self,
@@ -260,15 +271,22 @@ class Engine:
 
     # In
 
-    def decode(self, data: bytes | bytearray | memoryview) -> object:
+    def decode(
+        self,
+        data: bytes | bytearray | memoryview,
+        seal: Seal | None = None,
+        context: bytes = b"",
+    ) -> object:
         """Return the graph that a document holds.
 
         Args:
             data: A document in either format, in a frame or not.
+            seal: What it must be sealed with.
+            context: What the seal must bind it to.
         """
         if len(data) > self._limits.max_bytes:
             raise exceeded("max_bytes", self._limits.max_bytes, len(data), "$")
-        data = _frames.opened(data, self._limits)
+        data = _frames.opened(data, self._limits, seal, context)
         wire = _formats.read(data)
         check_limits(Document(wire, self.registry.by_tag), len(data), self._limits)
         programs = self._current()

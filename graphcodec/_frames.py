@@ -18,10 +18,17 @@ from attrs import frozen
 
 from graphcodec._limits import Limits, exceeded
 from graphcodec._paths import excerpt
-from graphcodec.errors import InvalidValueError, UndecodableValueError, VersionError
+from graphcodec.errors import (
+    InvalidValueError,
+    SealError,
+    UndecodableValueError,
+    VersionError,
+)
 
 if TYPE_CHECKING:
     from types import ModuleType
+
+    from graphcodec._seal import Mode, Seal
 
 Compression: TypeAlias = Literal["gzip", "zstd"]
 Data: TypeAlias = bytes | bytearray | memoryview
@@ -35,6 +42,9 @@ _KINDS: Final[Mapping[Compression, int]] = MappingProxyType({"gzip": 1, "zstd": 
 _NAMES: Final[Mapping[int, Compression]] = MappingProxyType(
     {kind: name for name, kind in _KINDS.items()}
 )
+_SEALS: Final[Mapping[Mode, int]] = MappingProxyType({"sign": 16, "encrypt": 17})
+_SEALED: Final[Mapping[int, str]] = MappingProxyType({16: "signed", 17: "encrypted"})
+_SHOWN: Final[Mapping[int, str]] = MappingProxyType({**_NAMES, **_SEALED})
 _SIZE: Final = 8
 _START: Final = len(MAGIC) + 2
 _BEFORE_PARAMETERS: Final = 3
@@ -142,7 +152,7 @@ def names(layers: tuple[Layer, ...]) -> tuple[str, ...]:
     Args:
         layers: The layers of a frame.
     """
-    return tuple(_NAMES.get(layer.kind, f"kind {layer.kind}") for layer in layers)
+    return tuple(_SHOWN.get(layer.kind, f"kind {layer.kind}") for layer in layers)
 
 
 # Out
@@ -177,11 +187,43 @@ def compress(document: bytes, compression: Compression, limits: Limits) -> bytes
     Raises:
         LimitExceededError: If a reader with the same limits would refuse the frame.
     """
-    if len(document) > limits.max_decompressed:
-        raise exceeded("max_decompressed", limits.max_decompressed, len(document), "$")
-    size = len(document).to_bytes(_SIZE, "big")
-    payload = _DEFLATE[compression](document)
-    frame = header_of((Layer(_KINDS[compression], size),)) + payload
+    return framed(document, limits, compression=compression)
+
+
+def framed(
+    document: bytes,
+    limits: Limits,
+    *,
+    compression: Compression | None = None,
+    seal: Seal | None = None,
+    context: bytes = b"",
+) -> bytes:
+    """Return the frame of a document that is compressed, sealed or both.
+
+    Args:
+        document: The document.
+        limits: What a reader would accept.
+        compression: How to compress it.
+        seal: What to seal it with.
+        context: What the seal binds it to.
+
+    Raises:
+        LimitExceededError: If a reader with the same limits would refuse the frame.
+    """
+    layers: tuple[Layer, ...] = ()
+    payload = document
+    if compression is not None:
+        if len(document) > limits.max_decompressed:
+            most = limits.max_decompressed
+            raise exceeded("max_decompressed", most, len(document), "$")
+        size = len(document).to_bytes(_SIZE, "big")
+        layers = (Layer(_KINDS[compression], size),)
+        payload = _DEFLATE[compression](document)
+    if seal is not None:
+        parameters = seal.parameters()
+        layers = (Layer(_SEALS[seal.mode], parameters), *layers)
+        payload = seal.close(parameters, payload, header_of(layers), context)
+    frame = header_of(layers) + payload
     if len(frame) > limits.max_bytes:
         raise exceeded("max_bytes", limits.max_bytes, len(frame), "$")
     return frame
@@ -225,38 +267,77 @@ def zstd_module() -> ModuleType:
 # In
 
 
-def opened(data: Data, limits: Limits) -> Data:
+def opened(
+    data: Data, limits: Limits, seal: Seal | None = None, context: bytes = b""
+) -> Data:
     """Return the document in a frame; what is no frame is returned as it is.
+
+    With a seal, nothing but what that seal made is opened, and nothing of it is looked
+    at before.
 
     Args:
         data: What arrived.
         limits: What it may cost.
+        seal: What it must be sealed with.
+        context: What it must be bound to.
 
     Raises:
         UndecodableValueError: If the frame is malformed, or has a layer that this
             codec can't undo.
+        SealError: If it is not sealed as it should be.
         LimitExceededError: If the document in it is too large.
         VersionError: If it is of a later version.
     """
     if not is_frame(data):
+        if seal is not None:
+            raise _unsealed("not sealed", seal)
         return data
     frame = parse(data)
-    for layer in frame.layers:
+    layers, payload = frame.layers, frame.payload
+    if seal is not None:
+        payload = memoryview(_unseal(frame, seal, context))
+        layers = layers[1:]
+    _require_known(layers)
+    document: Data = payload
+    for layer in layers:
+        document = _undone(layer, payload, limits)
+    if is_frame(document):
+        msg = "the frame holds another frame; what is in it must be a document"
+        raise UndecodableValueError(msg)
+    return document
+
+
+def _unseal(frame: Frame, seal: Seal, context: bytes) -> bytes | memoryview:
+    outermost = frame.layers[0]
+    if outermost.kind != _SEALS[seal.mode]:
+        shown = _SEALED.get(outermost.kind)
+        raise _unsealed(f"only {shown}" if shown else "not sealed", seal)
+    return seal.open(outermost.parameters, frame.payload, frame.header, context)
+
+
+def _unsealed(what: str, seal: Seal) -> SealError:
+    wanted = _SEALED[_SEALS[seal.mode]]
+    msg = f"the document is {what}, and this codec reads {wanted} ones alone"
+    return SealError(msg, hint="let a codec with a seal of that mode write it")
+
+
+def _require_known(layers: tuple[Layer, ...]) -> None:
+    """Refuse layers that are not, at most, one compression."""
+    for layer in layers:
+        if layer.kind in _SEALED:
+            msg = f"the document is {_SEALED[layer.kind]}, and nothing here opens that"
+            hint = "a codec with the right Seal does: Codec(seal=Seal(...))"
+            raise SealError(msg, hint=hint)
         if layer.kind not in _NAMES:
             msg = (
                 f"the frame has a layer of kind {layer.kind},"
                 " which this codec can't undo"
             )
             raise UndecodableValueError(msg, value=layer.kind, hint="update graphcodec")
-    if len(frame.layers) != 1:
-        shown = ", ".join(names(frame.layers))
+    if len(layers) > 1:
+        shown = ", ".join(names(layers))
         msg = f"only one layer of a frame may compress, and this has {shown}"
         raise UndecodableValueError(msg)
-    document = _undone(frame.layers[0], frame.payload, limits)
-    if is_frame(document):
-        msg = "the frame holds another frame; what is in it must be a document"
-        raise UndecodableValueError(msg)
-    return document
 
 
 def _undone(layer: Layer, payload: memoryview, limits: Limits) -> bytes:

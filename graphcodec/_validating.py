@@ -21,6 +21,7 @@ from graphcodec._limits import Limits
 from graphcodec._paths import Step, excerpt, format_path
 from graphcodec._rules import Rules, ShapeOf
 from graphcodec._scanning import duplicates, end_of_first
+from graphcodec._seal import Seal
 from graphcodec.codec import Codec
 from graphcodec.errors import (
     GraphCodecError,
@@ -81,8 +82,9 @@ def validate(
 
     Args:
         data: A document, in a frame or not.
-        codec: Whose classes, resolvers, handlers and limits count; if left out, the
-            built-in classes, and handles and handlers of any kind are taken for good.
+        codec: Whose classes, resolvers, handlers, limits and seal count; if left out,
+            the built-in classes, and handles and handlers of any kind are taken for
+            good.
         allow_unknown: Whether tags that the codec does not know are mere warnings.
         most: How many findings to stop at.
     """
@@ -128,7 +130,7 @@ class _Examination:
     def run(self, data: bytes) -> None:
         codec = self.codec or Codec()
         shape_of, limits = inside(codec)
-        document = self._opened(data, limits)
+        document = self._opened(data, limits, codec.seal)
         if document is None:
             return
         self.binary = _formats.is_binary(document)
@@ -157,7 +159,7 @@ class _Examination:
             self._tell(exc, "limit")
         self._decode(codec, rules.reader_tags, len(document))
 
-    def _opened(self, data: bytes, limits: Limits) -> bytes | None:
+    def _opened(self, data: bytes, limits: Limits, seal: Seal | None) -> bytes | None:
         if len(data) > limits.max_bytes:
             msg = f"max_bytes is {limits.max_bytes:,}, and this has {len(data):,}"
             self.findings.error("limit", msg)
@@ -165,7 +167,7 @@ class _Examination:
         try:
             if _frames.is_frame(data):
                 self.layers = _frames.names(_frames.parse(data).layers)
-            return bytes(_frames.opened(data, limits))
+            return bytes(_frames.opened(data, limits, seal))
         except GraphCodecError as exc:
             self._tell(exc, "limit" if exc.limit else "frame")
             return None
@@ -210,7 +212,7 @@ class _Examination:
     # What only the classes can say
 
     def _decode(self, codec: Codec, reader_tags: Iterable[str], size: int) -> None:
-        strict = codec.replace(unknown_types="keep")
+        strict = codec.replace(unknown_types="keep", seal=None)
         if self.codec is None:
             strict = strict.replace(handlers=_AnyHandlers())
             elsewhere = [

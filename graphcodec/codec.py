@@ -29,9 +29,11 @@ from graphcodec._marks import Upgrade, mark_of
 from graphcodec._paths import format_path, with_article
 from graphcodec._registry import TypeRegistry
 from graphcodec._resolving import Resolvers
+from graphcodec._seal import Seal, check_context
 from graphcodec.errors import (
     InvalidValueError,
     RoundTripError,
+    SealError,
     UndecodableValueError,
 )
 from graphcodec.readers._contracts import Resolver
@@ -54,6 +56,7 @@ class _Options:
     references: str = "objects"
     format: Format = "json"
     compression: Compression | None = None
+    seal: Seal | None = None
     builtin_resolvers: bool = True
     plugins: bool = False
     write_unregistered: bool = True
@@ -90,6 +93,8 @@ class Codec:
         compression: How `encode` compresses: ``gzip``, or ``zstd``, which needs the
             extra of that name before Python 3.14. `decode` recognises all of them,
             whatever this is; `encode_text` and `content_hash` leave it aside.
+        seal: What `encode` signs or encrypts with. With it, `decode` refuses whatever
+            is not sealed so; without it, whatever is sealed.
         builtin_resolvers: Whether in-memory and public https handles work as they are.
         plugins: Whether the resolvers that installed packages publish are loaded, now.
             They are asked after *resolvers* and before the built-in ones.
@@ -113,6 +118,7 @@ class Codec:
         references: Literal["objects", "none"] = "objects",
         format: Format = "json",  # noqa: A002 - the word that users know
         compression: Compression | None = None,
+        seal: Seal | None = None,
         builtin_resolvers: bool = True,
         plugins: bool = False,
         write_unregistered: bool = True,
@@ -127,6 +133,7 @@ class Codec:
             references=references,
             format=format,
             compression=compression,
+            seal=seal,
             builtin_resolvers=builtin_resolvers,
             plugins=plugins,
             write_unregistered=write_unregistered,
@@ -166,11 +173,13 @@ class Codec:
 
     # The main job
 
-    def encode(self, obj: object) -> bytes:
+    def encode(self, obj: object, *, context: bytes = b"") -> bytes:
         """Return *obj*, and everything it refers to, as one document.
 
         Args:
             obj: A primitive, a registered object or any value that a graph may hold.
+            context: What a seal binds the document to, such as the id of a session:
+                only `decode` with the same context reads it. It is not written.
 
         Raises:
             UnencodableValueError: If something in it has no wire form; says what,
@@ -178,26 +187,39 @@ class Codec:
                 handler of a tool.
             CyclicGraphError: If it has a cycle that nothing could rebuild.
             LimitExceededError: If it breaks a limit of this codec.
-            InvalidValueError: If the fields of a class in it can't be read.
+            InvalidValueError: If the fields of a class in it can't be read, or a
+                context is given and there is no seal.
         """
         options = self._options
-        return self._engine.encode(obj, options.format, options.compression)
+        seal = options.seal
+        if context != b"":
+            check_context(context, seal)
+        form = options.format, options.compression
+        return self._engine.encode(obj, *form, seal, context)
 
     def encode_text(self, obj: object) -> str:
         """Return what `encode` gives as JSON text, never compressed, for JSON columns.
 
         Args:
             obj: See `encode`.
+
+        Raises:
+            SealError: If this codec has a seal: what is sealed is bytes, and a database
+                may change JSON text.
         """
+        if self._options.seal is not None:
+            msg = "a codec with a seal writes no text"
+            hint = "take the bytes of encode; in a text column, as base64"
+            raise SealError(msg, hint=hint)
         return self._engine.encode(obj, "json").decode()
 
     @overload
-    def decode(self, data: Data) -> object: ...
+    def decode(self, data: Data, *, context: bytes = b"") -> object: ...
     @overload
-    def decode(self, data: Data, cls: type[T]) -> T: ...
+    def decode(self, data: Data, cls: type[T], *, context: bytes = b"") -> T: ...
     @overload
-    def decode(self, data: Data, cls: UnionType) -> Any: ...
-    def decode(self, data: Data, cls: Any = object) -> Any:
+    def decode(self, data: Data, cls: UnionType, *, context: bytes = b"") -> Any: ...
+    def decode(self, data: Data, cls: Any = object, *, context: bytes = b"") -> Any:
         """Return the graph that a document holds.
 
         Nothing is imported, called or opened because the document says so; handles
@@ -207,8 +229,11 @@ class Codec:
             data: A document in either format, compressed or not.
             cls: What must come out: any annotation of classes, lists, tuples, dicts
                 and unions.
+            context: What the document was sealed with: see `encode`.
 
         Raises:
+            SealError: If it is not sealed as this codec seals, was changed, or was
+                sealed with another context.
             UndecodableValueError: If it is no document, or does not hold what it
                 should; says where.
             VersionError: If an object was written by a newer version of its class.
@@ -216,7 +241,10 @@ class Codec:
             NoReaderResolverError: If nobody can re-open a handle in it.
             LimitExceededError: If it breaks a limit of this codec.
         """
-        out = self._engine.decode(_as_bytes(data))
+        seal = self._options.seal
+        if context != b"":
+            check_context(context, seal)
+        out = self._engine.decode(_as_bytes(data), seal, context)
         if cls is not object:
             self._require(out, cls)
         return out
@@ -313,6 +341,9 @@ class Codec:
         return new
 
     def __reduce__(self) -> tuple[object, ...]:
+        if self._options.seal is not None:
+            msg = "a codec with a seal can't be pickled, since keys never are; pass a"
+            raise pickle.PicklingError(f"{msg} factory")
         if self._engine.hooks.custom:
             msg = "a codec with hooks of its own can't be pickled; pass a factory"
             raise pickle.PicklingError(msg)
@@ -406,6 +437,11 @@ class Codec:
         return self._options.compression
 
     @property
+    def seal(self) -> Seal | None:
+        """What `encode` signs or encrypts with."""
+        return self._options.seal
+
+    @property
     def limits(self) -> Limits:
         """What one document may cost."""
         return self._options.limits
@@ -446,6 +482,11 @@ def _check_options(options: _Options) -> None:
             msg = f"{name} must be {wanted}, not {value!r}"
             raise InvalidValueError(msg)
     check_compression(options.compression)
+    seal: object = options.seal
+    if seal is not None and not isinstance(seal, Seal):
+        # Not shown: it may be a key.
+        msg = f"seal must be Seal(...), not a {type_name(type(seal))}"
+        raise InvalidValueError(msg)
     limits: object = options.limits
     if not isinstance(limits, Limits):  # pyright: ignore[reportUnnecessaryIsInstance]
         msg = f"limits must be Limits(...), not {type_name(type(limits))}"

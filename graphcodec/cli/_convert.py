@@ -195,8 +195,9 @@ def _compression(
         return cast("Compression", suffix)
     if not _frames.is_frame(data):
         return None
-    (name,) = _frames.names(_frames.parse(data).layers)
-    return cast("Compression", name)
+    # The innermost layer; what is sealed around it, `rewrite` opens or refuses.
+    name = _frames.names(_frames.parse(data).layers)[-1]
+    return cast("Compression", name) if name in ("gzip", "zstd") else None
 
 
 def _is_binary(data: bytes) -> bool:
