@@ -24,14 +24,18 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import msgspec
 from attrs import frozen
 
-from graphcodec.errors import UndecodableValueError
+from graphcodec.errors import SealError, UndecodableValueError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from graphcodec._seal import Seal
+
 ADDRESS_SIZE: Final = 32
 COUNT_SIZE: Final = 4
 VERSION_DIGITS: Final = 16
+
+_LENGTH_SIZE: Final = 8
 
 Address: TypeAlias = bytes
 
@@ -93,8 +97,62 @@ def pack(entries: Iterable[Entry], document: bytes) -> bytes:
 
 
 def address_of(value: bytes) -> Address:
-    """Return the address of a stored value."""
+    """Return the address of a stored value that is not sealed."""
     return hashlib.sha256(value).digest()
+
+
+@frozen
+class Addresses:
+    """Gives the values of one session their addresses, and checks them.
+
+    Without a seal they are hashes, with which damage is found. With one they are HMACs,
+    so nobody without the key can make a value, move one to another session, or make
+    something else the root of a turn.
+
+    Attributes:
+        seal: The seal.
+        session: The id of the session.
+    """
+
+    seal: Seal | None = None
+    session: bytes = b""
+
+    def of(self, value: bytes, turn: str = "") -> Address:
+        """Return the address of a stored value.
+
+        Args:
+            value: The value.
+            turn: The turn of which it is the root; empty if it is a chunk.
+        """
+        if self.seal is None:
+            return address_of(value)
+        return self.seal.address(*self._sealed(value, turn))
+
+    def verified(self, address: Address, value: bytes, turn: str = "") -> bytes:
+        """Return *value* if it belongs to *address*.
+
+        Args:
+            address: Where it was found.
+            value: What was found.
+            turn: The turn of which it should be the root; empty for a chunk.
+
+        Raises:
+            UndecodableValueError: If it was changed; with a seal, `SealError`.
+        """
+        if self.seal is None:
+            if address_of(value) != address:
+                msg = f"{shown(address)} in Redis was changed: its hash is another"
+                raise UndecodableValueError(msg, hint=_HINT_OR_SEAL)
+        elif not self.seal.gave(address, *self._sealed(value, turn)):
+            msg = f"{shown(address)} in Redis has not the seal of this turn and session"
+            raise SealError(msg, hint=_HINT)
+        return value
+
+    def _sealed(self, value: bytes, turn: str) -> tuple[bytes, ...]:
+        """Return what an address stands for, so that it has one meaning."""
+        names = (self.session, turn.encode())
+        lengths = [len(name).to_bytes(_LENGTH_SIZE, "big") for name in names]
+        return (*lengths, *names, value)
 
 
 def shown(address: Address) -> str:
@@ -141,35 +199,35 @@ def unpack(value: bytes) -> Chunk:
     return Chunk(entries, document)
 
 
-def verified(address: Address, value: bytes) -> bytes:
-    """Return *value* if it belongs to *address*.
+def pack_snapshot(value: bytes, turn: str, addresses: Addresses) -> bytes:
+    """Return the root of a snapshot as it is stored, but for its version.
 
-    Raises:
-        UndecodableValueError: If it was changed.
+    Args:
+        value: The root.
+        turn: The field of the turn.
+        addresses: Gives it its address.
     """
-    if address_of(value) != address:
-        msg = f"{shown(address)} in Redis was changed: its hash is another"
-        raise UndecodableValueError(msg, hint=_HINT)
-    return value
+    return addresses.of(value, turn) + value
 
 
-def pack_snapshot(value: bytes) -> bytes:
-    """Return the root of a snapshot as it is stored, but for its version."""
-    return address_of(value) + value
-
-
-def unpack_snapshot(stored: bytes) -> Snapshot:
+def unpack_snapshot(stored: bytes, turn: str, addresses: Addresses) -> Snapshot:
     """Return what a field of the hash of turns holds.
 
+    Args:
+        stored: What it holds.
+        turn: The field.
+        addresses: Checks the address.
+
     Raises:
-        UndecodableValueError: If it is no snapshot.
+        UndecodableValueError: If it is no snapshot; with a seal, also `SealError`.
     """
     digits, rest = stored[:VERSION_DIGITS], stored[VERSION_DIGITS:]
     if not digits.isdigit() or len(rest) < ADDRESS_SIZE:
         msg = "a snapshot in Redis is cut short"
         raise UndecodableValueError(msg, hint=_HINT)
     address, value = rest[:ADDRESS_SIZE], rest[ADDRESS_SIZE:]
-    return Snapshot(int(digits), verified(address, value))
+    return Snapshot(int(digits), addresses.verified(address, value, turn))
 
 
 _HINT: Final = "save the turn anew, from the log"
+_HINT_OR_SEAL: Final = f"{_HINT}; if it is sealed, give the cache a codec with its seal"

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from attrs import field, frozen
 
-from graphcodec._cache._chunks import Address, Entry, address_of, pack
+from graphcodec._cache._chunks import Address, Entry, pack
 from graphcodec._document import reference
 from graphcodec._ordering import cycles
 
@@ -148,6 +148,7 @@ class Cutter:
         self._write = documents.write
         self._encode = documents.encode
         self._small = documents.small
+        self._address_of = documents.addresses.of
         self._memo = memo
         self._start()
 
@@ -325,7 +326,7 @@ class Cutter:
         return Piece(address, links.size + length, links.top)
 
     def _store(self, value: bytes) -> Address:
-        address = address_of(value)
+        address = self._address_of(value)
         self._chunks.setdefault(address, value)
         return address
 

@@ -13,7 +13,6 @@ from attrs import frozen
 
 from graphcodec import _formats
 from graphcodec._cache._chunks import Address, Chunk, Entry
-from graphcodec._cache._documents import inflated
 from graphcodec._cache._joining import malformed
 from graphcodec._document import reference
 from graphcodec._limits import exceeded
@@ -22,7 +21,7 @@ from graphcodec._paths import Step, format_path
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from graphcodec._limits import Limits
+    from graphcodec._cache._documents import Documents
 
 Kind: TypeAlias = Literal["added", "removed", "changed"]
 Trail: TypeAlias = "tuple[Trail, Step] | None"
@@ -90,13 +89,13 @@ class _View:
 
     Args:
         side: The snapshot.
-        limits: What one document may cost.
+        documents: Opens the documents in it.
     """
 
-    def __init__(self, side: Side, limits: Limits) -> None:
-        self._limits = limits
+    def __init__(self, side: Side, documents: Documents) -> None:
+        self._open = documents.opened
         self._chunks = side.chunks
-        self._most = self._left = limits.max_bytes
+        self._most = self._left = documents.limits.max_bytes
         self._parts: dict[_Link, _Part] = {}
         self.root = self._part(side.root, 0)
 
@@ -169,7 +168,7 @@ class _View:
         return part
 
     def _part(self, chunk: Chunk, number: int) -> _Part:
-        wire = _formats.read(inflated(chunk.document, self._limits))
+        wire = _formats.read(self._open(chunk.document))
         nodes: list[Any] = wire.get("nodes", [])
         value = nodes[(number - 1) % len(nodes)] if nodes else wire["root"]
         return _Part(value, chunk, nodes)
@@ -182,15 +181,15 @@ def _entry(part: _Part, number: int) -> Entry:
     return part.chunk.entries[index]
 
 
-def differences(a: Side, b: Side, limits: Limits) -> Iterator[Change]:
+def differences(a: Side, b: Side, documents: Documents) -> Iterator[Change]:
     """Yield where *b* differs from *a*, in the order of the document.
 
     Args:
         a: A snapshot.
         b: Another one.
-        limits: What one document may cost.
+        documents: Opens the documents in them.
     """
-    old, new = _View(a, limits), _View(b, limits)
+    old, new = _View(a, documents), _View(b, documents)
     met: set[tuple[int, int]] = set()
     stack: list[tuple[_Some | None, _Some | None, Trail]] = [(old.root, new.root, None)]
     while stack:

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from graphcodec import _formats
 from graphcodec._cache._chunks import Address, Chunk, Entry, shown
-from graphcodec._cache._documents import inflated
 from graphcodec._document import reference
 from graphcodec._limits import NESTING, exceeded
 from graphcodec.errors import LimitExceededError, UndecodableValueError
@@ -23,7 +22,7 @@ from graphcodec.errors import LimitExceededError, UndecodableValueError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from graphcodec._limits import Limits
+    from graphcodec._cache._documents import Documents
 
 Wire: TypeAlias = dict[str, Any]
 Member: TypeAlias = tuple[Address, int]
@@ -70,17 +69,18 @@ class Joiner:
     Args:
         root: The root of the snapshot.
         chunks: All chunks that it leads to.
-        limits: What one document may cost.
+        documents: Opens the documents in them.
     """
 
     def __init__(
-        self, root: Chunk, chunks: Mapping[Address, Chunk], limits: Limits
+        self, root: Chunk, chunks: Mapping[Address, Chunk], documents: Documents
     ) -> None:
         self._root = root
         self._chunks = chunks
-        self._limits = limits
-        self._binary = _formats.is_binary(inflated(root.document, limits))
-        self._left = limits.max_bytes
+        self._open = documents.opened
+        self._limits = documents.limits
+        self._binary = _formats.is_binary(self._open(root.document))
+        self._left = self._limits.max_bytes
         self._numbers: dict[Member, int] = {}
 
     def wire(self) -> Wire:
@@ -162,7 +162,7 @@ class Joiner:
         return chunk, self._parsed(chunk, shown(address))
 
     def _parsed(self, chunk: Chunk, name: str) -> Wire:
-        document = inflated(chunk.document, self._limits)
+        document = self._open(chunk.document)
         self._left -= len(document)
         if self._left < 0:
             most = self._limits.max_bytes

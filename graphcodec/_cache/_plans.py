@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 from attrs import frozen
 
-from graphcodec import _formats
+from graphcodec import _formats, _frames
 from graphcodec._cache import _scripts
 from graphcodec._cache._arguments import (
     Keys,
@@ -27,19 +27,20 @@ from graphcodec._cache._arguments import (
 )
 from graphcodec._cache._chunks import (
     Address,
+    Addresses,
     Chunk,
     addresses_in,
     pack_snapshot,
     shown,
     unpack,
     unpack_snapshot,
-    verified,
 )
 from graphcodec._cache._cutting import Cut, Cutter, Memo
 from graphcodec._cache._differing import Change, Side, differences
 from graphcodec._cache._documents import Documents
 from graphcodec._cache._joining import Joiner, children_first
 from graphcodec._cache._memos import Memos
+from graphcodec._cache._resealing import resealed
 from graphcodec._cache._results import Freed, Saved, Session
 from graphcodec._limits import exceeded
 from graphcodec.codec import Codec
@@ -113,8 +114,9 @@ class Plans:
         given = Codec() if codec is None else codec
         if not isinstance(given, Codec):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise invalid("codec", "a Codec", given)
-        self._codec = given.replace(write_unregistered=False)
-        self._documents = Documents(given.format, given.compression, given.limits)
+        # Chunks are sealed, and the document that they make is not again.
+        self._codec = given.replace(write_unregistered=False, seal=None)
+        self._seal = given.seal
         self._names = Namespace(namespace)
         self._ttl = milliseconds(ttl)
         self._memos = Memos()
@@ -123,6 +125,11 @@ class Plans:
     def pattern(self) -> str:
         """A pattern for the keys of the turns of all sessions."""
         return self._names.pattern
+
+    def _documents(self, session_id: str) -> Documents:
+        codec = self._codec
+        form = codec.format, codec.compression, codec.limits
+        return Documents(*form, self._seal, as_bytes(session_id))
 
     # Saving
 
@@ -135,13 +142,14 @@ class Plans:
             raise invalid("expected", "a version, an int from 0", expected)
         wanted = "" if expected is None else str(expected)
         token = os.urandom(16)
+        documents = self._documents(session_id)
         for _ in range(_MOST_ATTEMPTS):
             memo = self._memos.get(keys)
-            cut = self._cut(snapshot, memo or Memo())
+            cut = self._cut(snapshot, Cutter(documents, memo or Memo()))
             sending = cut.chunks
             if memo is None or _size(sending) > _WORTH_ASKING:
                 sending = yield from self._absent(keys, cut)
-            roots = {field: pack_snapshot(cut.root)}
+            roots = {field: pack_snapshot(cut.root, field, documents.addresses)}
             words = (wanted, as_bytes(session_id), token)
             answer = yield from self._store(keys, sending, roots, words)
             if answer is not None:
@@ -154,8 +162,7 @@ class Plans:
         hint = "look for what deletes them: a sweep without end, or eviction"
         raise StorageError(msg, hint=hint)
 
-    def _cut(self, snapshot: object, memo: Memo) -> Cut:
-        cutter = Cutter(self._documents, memo)
+    def _cut(self, snapshot: object, cutter: Cutter) -> Cut:
         try:
             return self._codec.written(snapshot, cutter.cut)
         except RecursionError:
@@ -211,9 +218,17 @@ class Plans:
     # Loading
 
     def document(self, session_id: str, turn: int | None) -> Plan[bytes]:
-        """Return the document that was saved, in one piece."""
+        """Return the document that was saved, in one piece, sealed if chunks are."""
+        document = yield from self._joined(session_id, turn)
+        if self._seal is None:
+            return document
+        context = as_bytes(session_id)
+        limits = self._codec.limits
+        return _frames.framed(document, limits, seal=self._seal, context=context)
+
+    def _joined(self, session_id: str, turn: int | None) -> Plan[bytes]:
         stored = yield from self._stored(session_id, turn)
-        joiner = Joiner(*stored, self._codec.limits)
+        joiner = Joiner(*stored, self._documents(session_id))
         wire = joiner.wire()
         try:
             return _formats.write(wire, joiner.format)
@@ -223,40 +238,48 @@ class Plans:
 
     def load(self, session_id: str, turn: int | None, cls: Any) -> Plan[Any]:
         """Return the graph that was saved."""
-        document = yield from self.document(session_id, turn)
+        document = yield from self._joined(session_id, turn)
         return self._codec.decode(document, cls)
 
     def _stored(
         self, session_id: str, turn: int | None
     ) -> Plan[tuple[Chunk, Mapping[Address, Chunk]]]:
         keys = self._names.keys(session_id)
-        raw = yield from self._turn(keys, session_id, turn)
+        addresses = self._documents(session_id).addresses
+        there = yield from self._turn(keys, session_id, turn)
         while True:
-            snapshot = unpack_snapshot(raw)
-            found = yield from self._reached(keys, addresses_in(snapshot.value))
+            field, raw = there
+            snapshot = unpack_snapshot(raw, field, addresses)
+            roots = addresses_in(snapshot.value)
+            found = yield from self._reached(keys, roots, addresses)
             if not isinstance(found, bytes):
                 chunks = {address: unpack(value) for address, value in found.items()}
                 return unpack(snapshot.value), chunks
             # It may have been replaced, or pruned, since it was read.
-            before, raw = raw, (yield from self._turn(keys, session_id, turn))
-            if before == raw:
+            before, there = there, (yield from self._turn(keys, session_id, turn))
+            if before == there:
                 break
         msg = f"{shown(found)} of the snapshot is not in Redis"
         hint = "save the turn anew, from the log"
         raise UndecodableValueError(msg, hint=hint)
 
-    def _turn(self, keys: Keys, session_id: str, turn: int | None) -> Plan[bytes]:
-        raw: bytes | None
+    def _turn(
+        self, keys: Keys, session_id: str, turn: int | None
+    ) -> Plan[tuple[str, bytes]]:
+        """Return the field of a turn, and what it holds."""
         if turn is None:
-            raw = yield Call(_scripts.NEWEST, keys)
+            newest: list[bytes] | None = yield Call(_scripts.NEWEST, keys)
+            if newest is not None:
+                return newest[0].decode(), newest[1]
         else:
-            raw = yield ("HGET", keys.turns, field_of(turn))
-        if raw is None:
-            raise not_found(session_id, turn)
-        return raw
+            field = field_of(turn)
+            raw: bytes | None = yield ("HGET", keys.turns, field)
+            if raw is not None:
+                return field, raw
+        raise not_found(session_id, turn)
 
     def _reached(
-        self, keys: Keys, roots: Iterable[Address]
+        self, keys: Keys, roots: Iterable[Address], addresses: Addresses
     ) -> Plan[dict[Address, bytes] | Address]:
         """Return all values that *roots* lead to, or an address that is not there."""
         found: dict[Address, bytes] = {}
@@ -275,7 +298,7 @@ class Plans:
             for address, value in zip(batch, values, strict=True):
                 if value is None:
                     return address
-                found[address] = verified(address, value)
+                found[address] = addresses.verified(address, value)
                 size += len(value)
                 _add_new(addresses_in(value), order, met)
             if size > most:
@@ -317,18 +340,24 @@ class Plans:
         if turn not in before:
             raise not_found(session_id, turn)
         stored: list[bytes | None] = yield ("HMGET", source.turns, *fields)
-        snapshots = [unpack_snapshot(raw) for raw in stored if raw is not None]
-        values = [snapshot.value for snapshot in snapshots]
-        roots = [a for value in values for a in addresses_in(value)]
-        found = yield from self._reached(source, roots)
-        if isinstance(found, bytes) or len(snapshots) < len(fields):
+        old, new = self._documents(session_id), self._documents(new_session_id)
+        values = {
+            field: unpack_snapshot(raw, field, old.addresses).value
+            for field, raw in zip(fields, stored, strict=True)
+            if raw is not None
+        }
+        roots = [a for value in values.values() for a in addresses_in(value)]
+        found = yield from self._reached(source, roots, old.addresses)
+        if isinstance(found, bytes) or len(values) < len(fields):
             msg = "the session was changed while it was copied"
             raise StorageError(msg, hint="fork again")
         chunks = {address: unpack(value) for address, value in found.items()}
         sending = {a: found[a] for a in children_first(roots, chunks)}
+        if self._seal is not None:
+            sending, values = resealed(sending, values, old, new)
         sent = {
-            field: pack_snapshot(snapshot.value)
-            for field, snapshot in zip(fields, snapshots, strict=True)
+            field: pack_snapshot(value, field, new.addresses)
+            for field, value in values.items()
         }
         terms = ("new", as_bytes(new_session_id), os.urandom(16))
         done = yield from self._store(target, sending, sent, terms)
@@ -341,7 +370,7 @@ class Plans:
         """Return what differs between two turns."""
         old = Side(*(yield from self._stored(session_id, a)))
         new = Side(*(yield from self._stored(session_id, b)))
-        return tuple(differences(old, new, self._codec.limits))
+        return tuple(differences(old, new, self._documents(session_id)))
 
     def survey(self, turns_key: str) -> Plan[Session | None]:
         """Return what is stored of a session; None if it is gone, or is none."""

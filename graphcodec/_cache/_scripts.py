@@ -130,7 +130,8 @@ return absent
 _NEWEST: Final = """
 local newest = numbers()[1]
 if not newest then return false end
-return redis.call('HGET', KEYS[2], string.format('%.0f', newest))
+local field = string.format('%.0f', newest)
+return {field, redis.call('HGET', KEYS[2], field)}
 """
 
 _REACHED: Final = """
@@ -202,7 +203,7 @@ ABSENT: Final = _script(_ABSENT)
 """Say which of some addresses are not there."""
 
 NEWEST: Final = _script(_NUMBERS + _NEWEST)
-"""Give the turn with the highest number."""
+"""Give the field of the turn with the highest number, and what it holds."""
 
 REACHED: Final = _script(_LINKS + _BELOW + _REACHED)
 """Give some addresses and all that they lead to."""

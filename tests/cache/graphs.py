@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from graphcodec._cache._arguments import Namespace
-from graphcodec._cache._chunks import addresses_in, unpack_snapshot
+from graphcodec._cache._chunks import Addresses, addresses_in, unpack_snapshot
 from tests.bench import graphs
 
 if TYPE_CHECKING:
@@ -32,7 +32,11 @@ def turn_key(session_id: str = "s", namespace: str = "graphcodec") -> str:
 def needed(client: Client) -> set[bytes]:
     """Return the addresses of all chunks that the turns of a session lead to."""
     stored: dict[bytes, Any] = client.hgetall(turn_key())
-    values = [unpack_snapshot(raw).value for f, raw in stored.items() if f.isdigit()]
+    values = [
+        unpack_snapshot(raw, field.decode(), Addresses()).value
+        for field, raw in stored.items()
+        if field.isdigit()
+    ]
     found: set[bytes] = set()
     while values:
         new = {address for value in values for address in addresses_in(value)} - found

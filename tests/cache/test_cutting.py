@@ -25,10 +25,14 @@ if TYPE_CHECKING:
 JSON = Codec(types=[Node, Link])
 
 
+def documents_of(codec: Codec) -> Documents:
+    """Return what writes and reads the documents of chunks."""
+    return Documents(codec.format, codec.compression, codec.limits)
+
+
 def cut(graph: object, memo: Memo | None = None, codec: Codec = JSON) -> Cut:
     """Return what a graph is cut into."""
-    documents = Documents(codec.format, codec.compression, codec.limits)
-    return codec.written(graph, Cutter(documents, memo or Memo()).cut)
+    return codec.written(graph, Cutter(documents_of(codec), memo or Memo()).cut)
 
 
 def joined(
@@ -36,7 +40,7 @@ def joined(
 ) -> dict[str, Any]:
     """Return the document that a graph was cut from."""
     unpacked = {address: unpack(value) for address, value in chunks.items()}
-    return Joiner(unpack(cut.root), unpacked, codec.limits).wire()
+    return Joiner(unpack(cut.root), unpacked, documents_of(codec)).wire()
 
 
 def check_again(graph: object, codec: Codec = JSON) -> Cut:
@@ -190,7 +194,8 @@ def forged(
     """Return what is made of a root that somebody wrote by hand."""
     root = pack(entries, msgspec.json.encode(document))
     unpacked = {address: unpack(value) for address, value in chunks.items()}
-    return Joiner(unpack(root), unpacked, Limits(max_bytes=most)).wire()
+    documents = Documents("json", None, Limits(max_bytes=most))
+    return Joiner(unpack(root), unpacked, documents).wire()
 
 
 def ref(number: int) -> dict[str, object]:
