@@ -10,7 +10,7 @@ import hmac
 import pickle
 from collections.abc import Mapping
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final, Literal, NoReturn, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, NoReturn, Self, TypeAlias, cast
 
 from attrs import frozen
 
@@ -73,7 +73,7 @@ class Seal:
         self._mode: Mode = mode
         self._current = current
         self._ciphers: Any = _loaded()
-        self._keys = {name: self._derived(bytes(key)) for name, key in keys.items()}
+        self._keys = {name: self._derived(key) for name, key in keys.items()}
 
     def _derived(self, key: bytes) -> _Key:
         purpose = _ADDRESSES + self._mode.encode()
@@ -231,10 +231,11 @@ def _check(keys: object, mode: object, current: object) -> None:
     if mode not in ("sign", "encrypt"):
         msg = "mode must be 'sign' or 'encrypt'"
         raise InvalidValueError(msg)
-    for name, key in keys.items():  # pyright: ignore[reportUnknownVariableType]
+    given = cast("Mapping[object, object]", keys)
+    for name, key in given.items():
         _check_id(name)
         _check_key(key)
-    if type(current) is not str or current not in keys:
+    if type(current) is not str or current not in given:
         msg = "current must be the id of one of the keys"
         raise InvalidValueError(msg)
 
@@ -248,7 +249,7 @@ def _check_id(name: object) -> None:
 
 
 def _check_key(key: object) -> None:
-    if not isinstance(key, (bytes, bytearray)):
+    if not isinstance(key, bytes):
         msg = f"a key must be bytes, and one is a {type_name(type(key))}"
         raise InvalidValueError(msg, hint="os.urandom(32) makes one")
     if len(key) < _LEAST_KEY:

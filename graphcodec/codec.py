@@ -483,7 +483,7 @@ def _check_options(options: _Options) -> None:
             raise InvalidValueError(msg)
     check_compression(options.compression)
     seal: object = options.seal
-    if seal is not None and not isinstance(seal, Seal):
+    if seal is not None and not isinstance(seal, Seal):  # pyright: ignore[reportUnnecessaryIsInstance]
         # Not shown: it may be a key.
         msg = f"seal must be Seal(...), not a {type_name(type(seal))}"
         raise InvalidValueError(msg)

@@ -140,9 +140,12 @@ def test_moved_to_another_session(client: Client, mode: Mode) -> None:
         there = chunk_key("t") if key == chunk_key() else turn_key("t")
         client.hset(there, field, value)
 
-    for act in (cache.load, cache.document, lambda _: cache.fork("t", 1, "u")):
-        with pytest.raises(errors.SealError, match="has not the seal"):
-            act("t")
+    with pytest.raises(errors.SealError, match="has not the seal"):
+        cache.load("t")
+    with pytest.raises(errors.SealError, match="has not the seal"):
+        cache.document("t")
+    with pytest.raises(errors.SealError, match="has not the seal"):
+        cache.fork("t", 1, "u")
     assert cache.get("t", default="miss") == "miss"
     assert cache.counters.undecodable == 1
 

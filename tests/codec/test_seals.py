@@ -8,7 +8,6 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, Final
 
-import cloudpickle
 import pytest
 from hypothesis import given, settings
 
@@ -337,9 +336,10 @@ def test_max_bytes_counts_the_seal(
     limited = codec.replace(limits=Limits(max_bytes=len(data) + room))
 
     if room < 0:
-        for act in (lambda: limited.encode(GRAPH), lambda: limited.decode(data)):
-            with pytest.raises(errors.LimitExceededError, match="max_bytes"):
-                act()
+        with pytest.raises(errors.LimitExceededError, match="max_bytes"):
+            limited.encode(GRAPH)
+        with pytest.raises(errors.LimitExceededError, match="max_bytes"):
+            limited.decode(data)
     else:
         assert limited.decode(limited.encode(GRAPH)) == GRAPH
 
@@ -401,12 +401,10 @@ def test_keys_are_never_shown(mode: Mode) -> None:
     seal = codec.seal
 
     assert repr(seal) == f"Seal(keys of 'old', 'new', mode='{mode}', current='new')"
-    assert OLD.hex() not in repr(codec._options)
     assert not hasattr(seal, "__dict__")
-    for dump in (pickle.dumps, cloudpickle.dumps):
-        for held in (seal, codec, {"codec": codec}):
-            with pytest.raises(pickle.PicklingError, match="pass a factory"):
-                dump(held)
+    for held in (seal, codec, {"codec": codec}):
+        with pytest.raises(pickle.PicklingError, match="pass a factory"):
+            pickle.dumps(held)
     with pytest.raises(errors.UnencodableValueError, match="Seal"):
         encode(seal)
 
@@ -422,14 +420,12 @@ def test_seal_is_shared_by_copies() -> None:
 
 
 def test_seal_keeps_its_own_keys() -> None:
-    """What becomes of the given mapping and its bytes changes nothing."""
-    key = bytearray(NEW)
-    keys = {"new": key}
+    """What becomes of the given mapping changes nothing."""
+    keys = {"new": NEW}
     codec = Codec(seal=Seal(keys, current="new"))
     data = codec.encode(GRAPH)
 
-    key[:] = bytes(32)
-    keys.clear()
+    keys["new"] = OLD
 
     assert codec.encode(GRAPH) == data
 
@@ -441,6 +437,7 @@ def test_seal_keeps_its_own_keys() -> None:
         (lambda: Seal(KEYS, current="SECRET"), "current must be the id"),
         (lambda: Seal({"a": b"SECRET"}, current="a"), "at least 16 bytes"),
         (lambda: Seal({"a": "SECRET" * 9}, current="a"), "a key must be bytes"),  # type: ignore[dict-item]  # pyright: ignore[reportArgumentType]
+        (lambda: Seal({"a": bytearray(b"SECRET" * 9)}, current="a"), "must be bytes"),  # type: ignore[dict-item]  # pyright: ignore[reportArgumentType]
         (lambda: Seal({b"SECRET": "a"}, current="a"), "the id of a key must be text"),  # type: ignore[dict-item]  # pyright: ignore[reportArgumentType]
         (lambda: Seal({"": OLD}, current=""), "the id of a key must be text of 1"),
         (lambda: Seal({"x" * 256: OLD}, current="x"), "must be text of 1 to 255"),

@@ -27,6 +27,7 @@ from tests.queues import working
 from tests.queues.working import METHODS, PATIENCE, Job, running, wait_for
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from multiprocessing.connection import Connection
     from multiprocessing.context import BaseContext
     from pathlib import Path
@@ -124,11 +125,15 @@ def test_there_and_back(beneath: BaseContext) -> None:
 
 @pytest.mark.parametrize(
     "codec",
-    [working.make_codec, "tests.queues.working:make_codec"],
-    ids=["function", "name"],
+    [
+        working.make_codec,
+        "tests.queues.working:make_codec",
+        working.make_sealed_codec,
+    ],
+    ids=["function", "name", "sealed"],
 )
 def test_the_codec_is_made_in_each_process(context: BaseContext, codec: Any) -> None:
-    """A codec with hooks can't be pickled, what makes it can."""
+    """A codec with hooks or a seal can't be pickled, what makes it can."""
     tasks, results = (GraphQueue(codec=codec, context=context) for _ in range(2))
     with running(context, working.double, tasks, results):
         tasks.put(Job(7))
@@ -137,10 +142,11 @@ def test_the_codec_is_made_in_each_process(context: BaseContext, codec: Any) -> 
         assert list(results) == [[Job(7), Job(7)]]
 
 
-def test_a_codec_that_can_not_be_pickled() -> None:
+@pytest.mark.parametrize("make", [working.make_codec, working.make_sealed_codec])
+def test_a_codec_that_can_not_be_pickled(make: Callable[[], Codec]) -> None:
     """Starting the process says what to do instead."""
     context = multiprocessing.get_context("spawn")
-    queue = GraphQueue(codec=working.make_codec())
+    queue = GraphQueue(codec=make())
 
     with (
         pytest.raises(pickle.PicklingError, match="pass a factory"),

@@ -20,7 +20,7 @@ from graphcodec import Codec, Conversation, encode, errors
 from graphcodec.queues import GraphQueue, _queue
 from graphcodec.queues._channel import Deadline
 from tests.bench import graphs
-from tests.queues.working import ONE_CODEC, PATIENCE, Job, make_codec
+from tests.queues.working import ONE_CODEC, PATIENCE, Job, make_codec, make_sealed_codec
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -134,6 +134,21 @@ def test_ways_to_give_a_codec(codec: Codec | Callable[[], Codec] | str) -> None:
         queue.put(Job(3))
 
         assert soon(queue) == Job(3)
+
+
+def test_sealed_queue_takes_nothing_unsealed(kind: str) -> None:
+    """What travels is encrypted, and what a stranger puts is refused."""
+    del kind
+    with GraphQueue(codec=make_sealed_codec) as queue:
+        queue.put(Job(3))
+        data = queue._channel.receive(Deadline(block=True, timeout=PATIENCE))
+        assert b"Job" not in data
+        for sent in (data, encode({"n": 1})):
+            send(queue, sent)
+
+        assert soon(queue) == Job(3)
+        with pytest.raises(errors.SealError, match="is not sealed"):
+            soon(queue)
 
 
 # Documents that fail

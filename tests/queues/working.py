@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from attrs import define
 
-from graphcodec import Codec, Media, SpooledArtifact, encodable, handles
+from graphcodec import Codec, Media, Seal, SpooledArtifact, encodable, handles
 from graphcodec.errors import GraphCodecError, QueueClosedError
 from graphcodec.queues import worker_codec
 from graphcodec_resolvers import FsspecResolver
@@ -49,6 +49,12 @@ def make_codec() -> Codec:
     codec.converter.register_unstructure_hook(Job, lambda job: {"number": job.number})
     codec.converter.register_structure_hook(Job, lambda data, _: Job(data["number"]))
     return codec
+
+
+def make_sealed_codec() -> Codec:
+    """Return a codec that encrypts; each process makes its own."""
+    seal = Seal({"test": bytes(range(32))}, mode="encrypt", current="test")
+    return Codec(types=[Job], seal=seal)
 
 
 ONE_CODEC = Codec(types=[Job])

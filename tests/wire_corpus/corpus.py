@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
-from graphcodec import Limits
-from graphcodec._frames import Compression, compress
+from graphcodec import Limits, Seal
+from graphcodec._frames import Compression, compress, framed
+from graphcodec._seal import Mode
 from tests.wire_corpus.builders import OUTGROWN, READ, WRITTEN
 from tests.wire_corpus.classes import CODEC
 
@@ -22,7 +23,55 @@ FRAMED: Final[dict[str, tuple[Compression, ...]]] = {
 }
 """Which files also stand there compressed, with one more suffix."""
 
+SEALED: Final[dict[str, tuple[Compression | None, Mode]]] = {
+    "conversation.json.signed": (None, "sign"),
+    "conversation.msgpack.encrypted": (None, "encrypt"),
+    "conversation.json.zstd.signed": ("zstd", "sign"),
+    "conversation.json.gzip.encrypted": ("gzip", "encrypt"),
+}
+"""Which files hold a sealed document, and how it is."""
+
+CONTEXT: Final = b"corpus"
+
+_KEY: Final = bytes(range(32))
+"""No secret: it seals nothing but these files."""
+
 _CODECS: Final = {name: CODEC.replace(format=name) for name in FORMATS}
+
+
+def seal_of(name: str) -> Seal:
+    """Return what opens a sealed file.
+
+    Args:
+        name: The name of the file.
+    """
+    _, mode = SEALED[name]
+    return Seal({"corpus-1": _KEY}, mode=mode, current="corpus-1")
+
+
+def sealed(name: str) -> bytes:
+    """Return a sealed file, of the document that lies beside it.
+
+    Args:
+        name: The name of the file.
+    """
+    document = (DOCUMENTS / document_in(name)).read_bytes()
+    return framed(
+        document,
+        Limits(),
+        compression=SEALED[name][0],
+        seal=seal_of(name),
+        context=CONTEXT,
+    )
+
+
+def document_in(name: str) -> str:
+    """Return the name of the file that holds the document in a frame alone.
+
+    Args:
+        name: The name of the file with the frame.
+    """
+    return ".".join(name.split(".")[:2])
 
 
 def written_now(name: str, format_: Format) -> bytes:
@@ -48,4 +97,5 @@ def all_files() -> dict[str, bytes]:
     for name, methods in FRAMED.items():
         for method in methods:
             files[f"{name}.{method}"] = compress(files[name], method, Limits())
+    files |= {name: sealed(name) for name in SEALED}
     return files

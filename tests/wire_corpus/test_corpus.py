@@ -9,14 +9,24 @@ from typing import TypeAlias, cast
 
 import pytest
 
-from graphcodec import Limits, primitives
+from graphcodec import Limits, errors, primitives
 from graphcodec._frames import names, opened, parse
 from graphcodec._limits import NESTING
 from graphcodec._values import MARKERS
 from graphcodec.testing import same_graph
 from tests.wire_corpus.builders import OUTGROWN, READ, WRITTEN
 from tests.wire_corpus.classes import CODEC
-from tests.wire_corpus.corpus import DOCUMENTS, FORMATS, FRAMED, Format, written_now
+from tests.wire_corpus.corpus import (
+    CONTEXT,
+    DOCUMENTS,
+    FORMATS,
+    FRAMED,
+    SEALED,
+    Format,
+    document_in,
+    seal_of,
+    written_now,
+)
 
 Parsed: TypeAlias = dict[str, object]
 
@@ -62,7 +72,7 @@ def parts(value: object) -> Iterator[tuple[int, object]]:
 def test_every_file_is_tested() -> None:
     """A file stands for a value, and every value has its files."""
     wanted = {f"{name}.{format_}" for name in WRITTEN for format_ in FORMATS}
-    wanted |= set(FRAMES)
+    wanted |= {*FRAMES, *SEALED}
 
     assert {path.name for path in DOCUMENTS.iterdir()} == {
         *wanted,
@@ -100,6 +110,21 @@ def test_frame_holds_what_was_compressed(name: str) -> None:
     assert bytes(opened(frame, Limits())) == (DOCUMENTS / inside).read_bytes()
     assert names(parse(frame).layers) == (method,)
     assert same_graph(CODEC.decode(frame), WRITTEN[inside.partition(".")[0]]())
+
+
+@pytest.mark.parametrize("name", SEALED)
+def test_sealed_file_opens(name: str) -> None:
+    """A frozen sealed document opens with its key and context, and else does not."""
+    frame = (DOCUMENTS / name).read_bytes()
+    codec = CODEC.replace(seal=seal_of(name))
+
+    document = opened(frame, Limits(), codec.seal, CONTEXT)
+
+    assert bytes(document) == (DOCUMENTS / document_in(name)).read_bytes()
+    assert same_graph(codec.decode(frame, context=CONTEXT), WRITTEN["conversation"]())
+    for wrong in (codec, CODEC):
+        with pytest.raises(errors.SealError, match=r"seal does not fit|document is"):
+            wrong.decode(frame)
 
 
 @pytest.mark.parametrize("name", READ)
