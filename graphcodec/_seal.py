@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NoReturn, Self, TypeAlias
 
 from attrs import frozen
 
+from graphcodec._extras import from_extra
 from graphcodec._live import type_name
 from graphcodec._paths import excerpt
 from graphcodec.errors import InvalidValueError, LimitExceededError, SealError
@@ -61,7 +62,8 @@ class Seal:
         current: The id of the key that seals. Every key opens.
 
     Raises:
-        InvalidValueError: If an argument can't be used, or ``cryptography`` is missing.
+        InvalidValueError: If an argument can't be used.
+        ModuleNotFoundError: If ``cryptography`` is not installed.
     """
 
     __slots__ = ("_ciphers", "_current", "_keys", "_mode")
@@ -82,7 +84,7 @@ class Seal:
 
     @property
     def mode(self) -> Mode:
-        """How documents are sealed: ``sign`` or ``encrypt``."""
+        """How documents are sealed, as it was given."""
         return self._mode
 
     @property
@@ -259,12 +261,8 @@ def _check_key(key: object) -> None:
 
 def _loaded() -> Any:
     """Return the module that knows ciphers."""
-    try:
+    with from_extra("crypto", "a Seal needs cryptography"):
         return import_module("graphcodec._ciphers")
-    except ImportError:
-        msg = "a Seal needs the package cryptography, which is not installed"
-        hint = "pip install 'graphcodec[crypto]'"
-        raise InvalidValueError(msg, hint=hint) from None
 
 
 def check_context(context: object, seal: Seal | None) -> None:

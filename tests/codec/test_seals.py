@@ -473,7 +473,7 @@ sys.modules["cryptography"] = None
 from graphcodec import Codec, Seal, decode, errors
 try:
     Seal({"a": bytes(32)}, current="a")
-except errors.InvalidValueError as exc:
+except ModuleNotFoundError as exc:
     print(exc)
 try:
     decode(bytes.fromhex(DATA))
@@ -490,6 +490,6 @@ def test_says_how_to_get_cryptography() -> None:
     )
 
     first, second = done.stdout.splitlines()
-    assert first.startswith("a Seal needs the package cryptography")
+    assert first.startswith("a Seal needs cryptography")
     assert first.endswith("pip install 'graphcodec[crypto]'")
     assert second.startswith("the document is encrypted")
