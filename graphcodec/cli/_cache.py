@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from contextlib import contextmanager
 from datetime import timedelta
-from importlib.util import find_spec
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
@@ -17,6 +16,7 @@ from rich.text import Text
 
 from graphcodec.cli._inspect import facts, inspected
 from graphcodec.cli._inspect import show as show_document
+from graphcodec.cli._redis import connected
 from graphcodec.cli._text import console, counted, cut, size
 from graphcodec.cli._tree import Tree
 
@@ -65,26 +65,10 @@ _json = click.option("--json", "as_json", is_flag=True, help="Write JSON for a s
 
 @contextmanager
 def _opened(url: str, namespace: str) -> Generator[TurnCache]:
-    """Give the cache, and tell errors of Redis in one line."""
-    if find_spec("redis") is None:
-        msg = "this needs redis: pip install 'graphcodec[redis]'"
-        raise click.UsageError(msg)
-    import redis  # noqa: PLC0415 - an extra
+    from graphcodec.cache import TurnCache  # noqa: PLC0415 - not for --help
 
-    from graphcodec.cache import TurnCache  # noqa: PLC0415 - needs what was looked for
-
-    try:
-        client: redis.Redis = redis.Redis.from_url(url)  # pyright: ignore[reportUnknownMemberType]
-    except (ValueError, TypeError):
-        # The message may quote the URL, and that may have a password.
-        msg = "--redis is no URL of the form redis://host:port/database"
-        raise click.UsageError(msg) from None
-    with client:
-        try:
-            yield TurnCache(client, namespace=namespace)
-        except redis.RedisError as exc:
-            msg = f"{type(exc).__name__}: {' '.join(str(exc).split())}"
-            raise click.ClickException(msg) from None
+    with connected(url) as client:
+        yield TurnCache(client, namespace=namespace)
 
 
 # What there is

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -15,13 +15,16 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from graphcodec.cli._redis import connected
 from graphcodec.cli._text import console, counted, cut, size, tallied
 from graphcodec.cli._trip import Cached, Trip, travel
 from graphcodec.errors import InvalidValueError
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
+    from contextlib import AbstractContextManager
 
+    from redis import Redis
     from rich.console import Console
 
 _EXAMPLE: Final = "example_chat.json"
@@ -71,8 +74,8 @@ def demo(
     """
     name, data = _input(file)
     chat = _parsed(name, data)
-    with _folder(keep) as folder:
-        trip = travel(chat, store or str(folder / "store"), redis)
+    with _folder(keep) as folder, _client(redis) as client:
+        trip = travel(chat, store or str(folder / "store"), client)
         if keep is not None:
             (folder / _DOCUMENT).write_bytes(trip.document)
         if as_json:
@@ -113,6 +116,10 @@ def _folder(keep: Path | None) -> Generator[Path]:
     except OSError as exc:
         raise click.UsageError(f"can't make {keep}: {exc.strerror}") from exc
     yield keep
+
+
+def _client(url: str | None) -> AbstractContextManager[Redis | None]:
+    return nullcontext() if url is None else connected(url)
 
 
 # For scripts

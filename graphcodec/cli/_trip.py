@@ -25,6 +25,8 @@ from graphcodec_resolvers import FsspecResolver, FsspecStore
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
+    from redis import Redis
+
 ALIAS: Final = "demo"
 
 _PATIENCE: Final = 60.0
@@ -147,13 +149,13 @@ class Trip:
         return back.equal and back.same_graph and back.same_chat and kept
 
 
-def travel(chat: object, root: str, redis: str | None = None) -> Trip:
+def travel(chat: object, root: str, redis: Redis | None = None) -> Trip:
     """Send a chat through another process and return what happened.
 
     Args:
         chat: The chat, as parsed JSON.
         root: Where its media and artifacts are stored: a folder or a URL.
-        redis: The URL of a Redis in which each turn is saved.
+        redis: A client of the Redis in which each turn is saved.
 
     Raises:
         GraphCodecError: If it is no chat, or can't make the trip.
@@ -228,33 +230,20 @@ def _exchange(pipe: Connection, document: bytes) -> tuple[bytes, dict[str, Any]]
 # The cache
 
 
-def _cached(url: str, codec: Codec, graph: Conversation) -> Cached:
-    """Save the conversation after each item, and load every snapshot again.
-
-    Raises:
-        GraphCodecError: If there is no Redis, or no way to talk to it.
-    """
-    try:
-        import redis  # noqa: PLC0415 - an extra
-    except ModuleNotFoundError:
-        hint = "pip install 'graphcodec[redis]'"
-        raise GraphCodecError("--redis needs redis-py", hint=hint) from None
+def _cached(redis: Redis, codec: Codec, graph: Conversation) -> Cached:
+    """Save the conversation after each item, and load every snapshot again."""
     session_id = f"demo-{uuid4()}"
     snapshots = [
         graph.replace(items=graph.items[:count])
         for count in range(1, len(graph.items) + 1)
     ]
-    try:
-        with redis.Redis.from_url(url) as client:  # pyright: ignore[reportUnknownMemberType]
-            cache = TurnCache(client, codec=codec, ttl=_PATIENCE)
-            saved = [
-                cache.save(session_id, turn, snapshot)
-                for turn, snapshot in enumerate(snapshots)
-            ]
-            loaded = [cache.load(session_id, turn) for turn in range(len(snapshots))]
-            cache.delete(session_id)
-    except (redis.RedisError, ValueError) as exc:
-        raise GraphCodecError(f"Redis: {exc}") from None
+    cache = TurnCache(redis, codec=codec, ttl=_PATIENCE)
+    saved = [
+        cache.save(session_id, turn, snapshot)
+        for turn, snapshot in enumerate(snapshots)
+    ]
+    loaded = [cache.load(session_id, turn) for turn in range(len(snapshots))]
+    cache.delete(session_id)
     return Cached(
         turns=len(saved),
         bytes_sent=sum(save.bytes_written for save in saved),

@@ -43,7 +43,7 @@ class PipeChannel:
 
     def __init__(self, maxsize: int, context: BaseContext) -> None:
         receiving, sending = context.Pipe(duplex=False)
-        most = maxsize if maxsize > 0 else _MOST
+        most = min(maxsize, _MOST) if maxsize > 0 else _MOST
         locks = context.Lock(), context.Lock(), context.Semaphore(most)
         self.__setstate__((receiving, sending, locks, most))
 

@@ -35,7 +35,7 @@ def new_places(maxsize: int) -> Places:
     Args:
         maxsize: How many; none and less mean any number.
     """
-    most = maxsize if maxsize > 0 else UNBOUNDED
+    most = min(maxsize, UNBOUNDED) if maxsize > 0 else UNBOUNDED
     number = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK | os.EFD_SEMAPHORE)
     places = Places(number, most)
     places.give(most)

@@ -121,6 +121,7 @@ def test_gc_needs_to_know_of_what() -> None:
         ("redis://:s3cret@127.0.0.1:1/0", 1, "Error: ConnectionError: "),
         ("s3cret", 2, "--redis is no URL of the form"),
         ("redis://:s3cret@host:s3cret", 2, "--redis is no URL of the form"),
+        ("redis://127.0.0.1:1/0?key=s3cret", 2, "--redis is no URL of the form"),
         ("http://user:s3cret@127.0.0.1", 2, "--redis is no URL of the form"),
     ],
 )

@@ -50,17 +50,18 @@ def test_redis_that_is_not_there_is_told_without_the_password() -> None:
     done = run("demo", "--redis", "redis://:hunter2@127.0.0.1:1/0")
 
     assert done.returncode == 1
-    assert done.stderr.startswith("graphcodec: Redis: ")
+    assert done.stderr.startswith("Error: ConnectionError: ")
     assert "hunter2" not in done.stderr + done.stdout
     assert "Traceback" not in done.stderr
 
 
-def test_what_is_no_url_is_told() -> None:
-    """Likewise."""
-    done = run("demo", "--redis", "nonsense")
+def test_what_is_no_url_is_told_without_quoting_it() -> None:
+    """A slash in a password ends the host, and what stands before is no port."""
+    done = run("demo", "--redis", "redis://:hunter2/x@127.0.0.1:1/0")
 
-    assert done.returncode == 1
-    assert done.stderr.startswith("graphcodec: Redis: ")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "--redis is no URL of the form redis://host:port/" in done.stderr
+    assert "hunter2" not in done.stderr
 
 
 def test_store_may_be_a_folder(tmp_path: Path) -> None:

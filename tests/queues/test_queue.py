@@ -248,6 +248,16 @@ def test_size_without_a_bound(queue: GraphQueue) -> None:
     assert (queue.qsize(), queue.full()) == (5, False)
 
 
+@pytest.mark.parametrize("most", [2**31, 2**63, 10**30])
+def test_a_bound_above_what_a_system_counts(kind: str, most: int) -> None:
+    """It is as good as none."""
+    del kind
+    with GraphQueue(most) as queue:
+        queue.put(1)
+
+        assert (queue.qsize(), queue.full(), soon(queue)) == (1, False, 1)
+
+
 def test_a_put_waits_for_a_get(kind: str) -> None:
     """A thread that waits for a place goes on when there is one."""
     del kind
