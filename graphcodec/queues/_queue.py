@@ -43,8 +43,9 @@ class GraphQueue:
     Args:
         maxsize: How many graphs may wait; 0 for any number.
         codec: A codec; a function that makes one in each process; where to import
-            either from, as ``package.module:name``; None for the built-in classes. A
-            codec given as it is must be pickled for processes that are not forked.
+            either from, as ``package.module:name``; None for the built-in classes, in
+            MessagePack. A codec given as it is must be pickled for processes that are
+            not forked.
         context: The multiprocessing context whose processes will have the queue. It
             matters only where the system has no sockets that keep messages whole.
         on_error: Is called with the error of a document that can't be decoded, and then

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 NO_DOCUMENT = b"[1,"
 NOW = Deadline(block=False, timeout=None)
+SOON = Deadline(block=True, timeout=None)
 
 
 @pytest.fixture(params=["sockets", "pipes"])
@@ -81,6 +82,13 @@ def test_large_graphs_arrive(queue: GraphQueue) -> None:
         queue.put(graph)
 
     assert [soon(queue) == wanted for wanted in ("a", large, "b")] == [True] * 3
+
+
+def test_bytes_travel_as_they_are(queue: GraphQueue) -> None:
+    """Without a codec of the user's, no byte becomes text on the way."""
+    queue.put([b"\0\xff" * 1_000])
+
+    assert b"\0\xff" * 1_000 in queue._channel.receive(SOON)
 
 
 @pytest.mark.parametrize("size", [59_990, 59_997, 59_998, 60_010, 300_000])
