@@ -397,6 +397,15 @@ def test_printed_page_is_whole_and_light(page: Any) -> None:
     assert ground == "rgb(255, 255, 255)"
 
 
+@pytest.mark.parametrize("page", [rich()], indirect=True, ids=["rich"])
+def test_printed_texts_are_whole(page: Any) -> None:
+    """Paper has no buttons."""
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+
+    assert len(page.locator(".said p").first.text_content()) == 9000
+    assert page.locator("details.call pre").count() >= 60
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_texts_stand_out_from_their_ground(page: Any, scheme: str) -> None:
     """By the 4.5 that the guidelines for accessibility ask of small texts."""

@@ -594,6 +594,9 @@ function onWords(event) {
 
 // Paper can't be unfolded.
 function unfoldAll() {
+  for (const button of document.querySelectorAll(".more-text")) {
+    button.click();
+  }
   for (const node of document.querySelectorAll("article details")) {
     node.open = true;
     node.dispatchEvent(new Event("toggle"));
