@@ -49,6 +49,24 @@ class Evolving:
     def __init__(self, call: ReadCall, unknown_fields: str) -> None:
         self._call = call
         self._unknown_fields = unknown_fields
+        # The maps are held, so that their ids are not used again.
+        self._made: dict[int, tuple[Wire, Any]] = {}
+
+    def made(self, wire: Wire) -> Any:
+        """Return what was made of this very map, None if nothing was.
+
+        The owner of an opaque object, or of an old one, reads its fields a second time.
+        Without this, an owner of owners would read them for ever: twice at each level.
+
+        Args:
+            wire: The map.
+        """
+        found = self._made.get(id(wire))
+        return None if found is None else found[1]
+
+    def _remember(self, wire: Wire, out: Any) -> Any:
+        self._made[id(wire)] = wire, out
+        return out
 
     def uneven(self, wire: Wire, shape: Shape, node: int | None = None) -> Any:
         """Return the object of a map that has not exactly the fields of its class.
@@ -72,7 +90,10 @@ class Evolving:
             hint = "register the hook that reads it back with codec.converter"
             raise UndecodableValueError(msg, tag=mark.tag, hint=hint)
         if version < mark.version:
-            return self._upgraded(wire, shape, version, node)
+            made = self.made(wire)
+            if made is not None:
+                return made
+            return self._remember(wire, self._upgraded(wire, shape, version, node))
         given = {k: v for k, v in wire.items() if k not in ("$type", "$v")}
         return self._from_fields(given, shape, node)
 
@@ -203,6 +224,12 @@ class Evolving:
             wire: Its map.
             node: The number of the node that it is, if it is one.
         """
+        made = self.made(wire)
+        if made is not None:
+            return made
+        return self._remember(wire, self._opaque(wire, node))
+
+    def _opaque(self, wire: Wire, node: int | None) -> OpaqueNode:
         tag, version = wire["$type"], wire.get("$v", 1)
         if type(tag) is not str or type(version) is not int:
             malformed("an object needs a tag and a version", version)

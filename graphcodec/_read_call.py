@@ -513,6 +513,9 @@ class ReadCall:
     def _tagged(
         self, tag: str, value: Wire, slot: Objects | OneOf, known: Known | None
     ) -> Any:
+        made = self.evolving.made(value)
+        if made is not None:
+            return made
         read = self.program.reader(tag)
         if read is None:
             if self.program.opaque:

@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from attrs import define, field
+from attrs import define, field, frozen
 
 from graphcodec import Codec, OpaqueNode, encodable, extra
 from graphcodec.errors import (
@@ -521,3 +521,35 @@ def test_opaque_owner_need_not_fit_its_class() -> None:
 
     assert isinstance(kept, OpaqueNode)
     assert same_graph(codec.decode(codec.encode(kept)), kept)
+
+
+@encodable("test.Chained", version=2, upgrades={1: dict})
+@frozen
+class Chained:
+    """One of many that hold each other."""
+
+    next: "Chained | None" = None
+    others: "list[Chained]" = field(factory=list["Chained"])
+
+
+@pytest.mark.parametrize("key", ["next", "others"])
+@pytest.mark.parametrize(
+    ("inner", "version"),
+    [({"$type": "test.Unheard"}, 2), ({"$type": "test.Chained", "$v": 9}, 2), ({}, 1)],
+    ids=["unknown", "newer", "old"],
+)
+def test_owners_of_owners_are_read_in_linear_time(
+    key: str, inner: dict[str, object], version: int
+) -> None:
+    """What is opaque or old is read twice, but not twice at each level above it."""
+    wire: dict[str, object] = inner or {"$type": "test.Chained"}
+    for _ in range(80):
+        held = wire if key == "next" else [wire]
+        wire = {"$type": "test.Chained", "$v": version, key: held}
+    codec = Codec(types=[Chained], unknown_types="keep")
+    data = json.dumps({"graphcodec": 1, "root": wire})
+
+    found = codec.decode(data)
+
+    assert type(found) is (OpaqueNode if version == 2 else Chained)
+    assert codec.decode(codec.encode(found)) == found
