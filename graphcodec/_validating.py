@@ -238,7 +238,20 @@ class _Examination:
                 if not pruned.cut():
                     return
             else:
-                return
+                break
+        if self.allow_unknown or any(
+            known.severity == "error" for known in self.findings.found
+        ):
+            return
+        # What is no object on the wire can be unknown too, such as an artifact's class.
+        options = codec._options  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+        strict = strict.replace(unknown_types=options.unknown_types)
+        try:
+            strict.decode(
+                _formats.write(pruned.wire, _formats.name_of(binary=self.binary))
+            )
+        except GraphCodecError as exc:
+            self._tell(exc, "limit" if exc.limit else "value")
 
 
 @define

@@ -89,6 +89,22 @@ def test_handles_need_no_resolver() -> None:
     assert told(data, Codec()) == ["error value $"]
 
 
+def test_unknown_class_of_an_artifact_is_found() -> None:
+    """A tag that is no object's is an error too where decode refuses it."""
+    tool: dict[str, object] = {
+        "$type": "Tool",
+        "name": "t",
+        "description": "d",
+        "input_schema": {"type": "object"},
+        "handler": None,
+        "artifact": "corpus.Nowhere",
+    }
+
+    for codec in (None, Codec()):
+        assert told(document(tool), codec) == ["error value $.artifact"]
+        assert told(document(tool), codec, allow_unknown=True) == []
+
+
 def test_handlers_need_no_function() -> None:
     """What a tool calls is bound elsewhere; with a codec, it must be bound there."""
     data = (DOCUMENTS / "conversation_with_tools.json").read_bytes()
