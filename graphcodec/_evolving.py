@@ -64,9 +64,8 @@ class Evolving:
         found = self._made.get(id(wire))
         return None if found is None else found[1]
 
-    def _remember(self, wire: Wire, out: Any) -> Any:
-        self._made[id(wire)] = wire, out
-        return out
+    def _remember(self, wire: Wire, made: object) -> None:
+        self._made[id(wire)] = wire, made
 
     def uneven(self, wire: Wire, shape: Shape, node: int | None = None) -> Any:
         """Return the object of a map that has not exactly the fields of its class.
@@ -91,9 +90,10 @@ class Evolving:
             raise UndecodableValueError(msg, tag=mark.tag, hint=hint)
         if version < mark.version:
             made = self.made(wire)
-            if made is not None:
-                return made
-            return self._remember(wire, self._upgraded(wire, shape, version, node))
+            if made is None:
+                made = self._upgraded(wire, shape, version, node)
+                self._remember(wire, made)
+            return made
         given = {k: v for k, v in wire.items() if k not in ("$type", "$v")}
         return self._from_fields(given, shape, node)
 
@@ -224,10 +224,11 @@ class Evolving:
             wire: Its map.
             node: The number of the node that it is, if it is one.
         """
-        made = self.made(wire)
-        if made is not None:
-            return made
-        return self._remember(wire, self._opaque(wire, node))
+        made: OpaqueNode | None = self.made(wire)
+        if made is None:
+            made = self._opaque(wire, node)
+            self._remember(wire, made)
+        return made
 
     def _opaque(self, wire: Wire, node: int | None) -> OpaqueNode:
         tag, version = wire["$type"], wire.get("$v", 1)
