@@ -10,7 +10,7 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final, cast
 
 from graphcodec._persist import INLINE_LIMIT
 from graphcodec.codec import Codec, decode, encode_text
@@ -19,10 +19,7 @@ from graphcodec.log._content import ImageContent, TextContent
 from graphcodec.log._records import Conversation, Messages, SessionRecord, ToolResult
 from graphcodec.log._words import mime_type_of
 from graphcodec.primitives._checks import excerpt
-from graphcodec.readers import Reader
-
-if TYPE_CHECKING:
-    from graphcodec.readers import ByteStore
+from graphcodec.readers import ByteStore, Reader
 
 __all__ = ["inline", "inlined", "offload", "opened", "reader_of"]
 

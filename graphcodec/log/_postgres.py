@@ -127,6 +127,10 @@ class PostgresDocumentStore(SqlDocuments):
         self, key: str, documents: Sequence[Document], /
     ) -> Sequence[int | None]:
         """Write documents behind all others; see `DocumentStore.append`."""
+        if "\0" in key:
+            # It is no fault of the documents.
+            msg = "PostgreSQL can't hold a session id with a NUL in it"
+            raise StorageError(msg)
         columns: list[list[object]] = [
             [document.id for document in documents],
             [document.content for document in documents],

@@ -275,9 +275,13 @@ class SessionLog:
             record_type: Only records of this kind.
 
         Raises:
+            InvalidValueError: If *after* or *limit* is no count.
             StorageError: If the store failed.
             JsonError: If a document is no record.
         """
+        _check_count("after", after)
+        if limit is not None:
+            _check_count("limit", limit)
         self.flush()
         documents = self._store.scan(
             self._key,
@@ -385,6 +389,11 @@ def _check_options(
     if not isinstance(session_id, str) or not session_id:
         msg = f"session_id must be a non-empty str, not {excerpt(session_id)}"
         raise InvalidValueError(msg)
+    try:
+        session_id.encode()
+    except UnicodeEncodeError as exc:
+        msg = "session_id must be text that UTF-8 has, without half a surrogate pair"
+        raise InvalidValueError(msg) from exc
     for name, value in (("flush_at", flush_at), ("max_unflushed", most)):
         if type(value) is not int or value < 1:
             msg = f"{name} must be an int from 1, not {excerpt(value)}"
@@ -392,4 +401,15 @@ def _check_options(
     good = interval is None or (isinstance(interval, (int, float)) and interval > 0)
     if not good:
         msg = f"flush_interval must be seconds above 0, not {excerpt(interval)}"
+        raise InvalidValueError(msg)
+
+
+def _check_count(name: str, value: object) -> None:
+    """Verify how many, or behind which.
+
+    Raises:
+        InvalidValueError: If it is no count.
+    """
+    if type(value) is not int or value < 0:
+        msg = f"{name} must be an int from 0, not {excerpt(value)}"
         raise InvalidValueError(msg)

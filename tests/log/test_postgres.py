@@ -87,6 +87,17 @@ def test_refused_text(uri: str) -> None:
         assert store.count("k") == 0
 
 
+def test_refused_session(uri: str) -> None:
+    """Records of a session that PostgreSQL can't hold wait; none is put aside."""
+    with PostgresDocumentStore(uri) as store:
+        session = SessionLog(store, "a\0b")
+        session.append(user())
+        with pytest.raises(StorageError, match="session id with a NUL"):
+            session.flush()
+
+        assert (session.unflushed(), session.quarantined) == (1, ())
+
+
 def test_unreachable_server() -> None:
     """An error tells neither the address nor the password."""
     with pytest.raises(StorageError, match="could not open the documents") as caught:

@@ -218,6 +218,7 @@ def test_interval(store: MemoryDocumentStore) -> None:
     ("options", "message"),
     [
         ({"session_id": ""}, "session_id must be a non-empty str"),
+        ({"session_id": "\ud800"}, "session_id must be text that UTF-8 has"),
         ({"session_id": 7}, "session_id must be a non-empty str"),
         ({"flush_at": 0}, "flush_at must be an int from 1"),
         ({"max_unflushed": 0}, "max_unflushed must be an int from 1"),
@@ -246,6 +247,19 @@ def test_scan_from(store: MemoryDocumentStore) -> None:
     assert session.scan_from(names[0], 0) == []
     with pytest.raises(StorageError, match="the session has no record 'nobody'"):
         session.scan_from("nobody")
+
+
+@pytest.mark.parametrize("n", [-1, 1.5, "3", True])
+def test_limit_is_a_count(store: MemoryDocumentStore, n: Any) -> None:
+    """How many records are wanted is an int from 0."""
+    session = SessionLog(store, SESSION)
+    name = session.append(user())
+    with pytest.raises(InvalidValueError, match="limit must be an int from 0"):
+        session.recent(n)
+    with pytest.raises(InvalidValueError, match="limit must be an int from 0"):
+        session.scan_from(name, n)
+    with pytest.raises(InvalidValueError, match="after must be an int from 0"):
+        session.entries(after=n)
 
 
 def test_recent_is_newest_first(store: MemoryDocumentStore) -> None:
