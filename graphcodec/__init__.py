@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from graphcodec._persist import apersist as apersist
     from graphcodec._persist import persist as persist
     from graphcodec._seal import Seal as Seal
+    from graphcodec._trust import TrustPolicy as TrustPolicy
     from graphcodec._unknown import OpaqueNode as OpaqueNode
     from graphcodec.codec import Codec as Codec
     from graphcodec.codec import configure_converter as configure_converter
@@ -65,6 +66,7 @@ _HOMES = {
     "graphcodec._marks": ("encodable", "extra"),
     "graphcodec._persist": ("apersist", "persist"),
     "graphcodec._seal": ("Seal",),
+    "graphcodec._trust": ("TrustPolicy",),
     "graphcodec._unknown": ("OpaqueNode",),
     "graphcodec.codec": (
         "Codec",
@@ -141,6 +143,7 @@ __all__ = [
     "ToolEnded",
     "ToolRegistry",
     "ToolStarted",
+    "TrustPolicy",
     "TrustTier",
     "TurnGate",
     "VerifyReport",

@@ -33,6 +33,7 @@ from graphcodec._slots import (
     Scalar,
     slot_of,
 )
+from graphcodec._trust import TrustPolicy
 from graphcodec._write_call import WriteCall
 from graphcodec._write_program import WriteProgram
 from graphcodec.errors import (
@@ -55,14 +56,20 @@ class Programs:
     """The compiled functions for one state of the registry and the hooks."""
 
     def __init__(
-        self, registry: TypeRegistry, hooks: Hooks, handlers: Handlers, *, opaque: bool
+        self,
+        registry: TypeRegistry,
+        hooks: Hooks,
+        handlers: Handlers,
+        *,
+        opaque: bool,
+        trust: TrustPolicy | None,
     ) -> None:
         self.generation = registry.generation
         parts = registry, hooks, handlers
         self.write = WriteProgram(*parts, "fast")
         self.write_carefully = WriteProgram(*parts, "careful")
-        self.read = ReadProgram(*parts, "fast", opaque=opaque)
-        self.read_carefully = ReadProgram(*parts, "careful", opaque=opaque)
+        self.read = ReadProgram(*parts, "fast", opaque=opaque, trust=trust)
+        self.read_carefully = ReadProgram(*parts, "careful", opaque=opaque, trust=trust)
 
 
 class Engine:
@@ -77,6 +84,7 @@ class Engine:
         references: Whether sharing and cycles are kept.
         opaque: Whether unknown types become `OpaqueNode`.
         unknown_fields: ``keep``, ``ignore`` or ``raise``.
+        trust: What is believed of documents.
     """
 
     def __init__(
@@ -90,6 +98,7 @@ class Engine:
         references: bool,
         opaque: bool,
         unknown_fields: str,
+        trust: TrustPolicy,
     ) -> None:
         self.registry = registry
         self.hooks = hooks
@@ -99,10 +108,17 @@ class Engine:
         self._references = references
         self._opaque = opaque
         self._unknown_fields = unknown_fields
+        self._trust = trust if trust.limits_something() else None
         self._programs = self._compile()
 
     def _compile(self) -> Programs:
-        return Programs(self.registry, self.hooks, self._handlers, opaque=self._opaque)
+        return Programs(
+            self.registry,
+            self.hooks,
+            self._handlers,
+            opaque=self._opaque,
+            trust=self._trust,
+        )
 
     def _current(self) -> Programs:
         if self._programs.generation != self.registry.generation:
@@ -386,10 +402,12 @@ class Engine:
         program = self._current().read_carefully
         call = self._reading({}, program, binary=False)
         try:
-            return program.place(slot, "media", soft=False)(value, call)
+            out: object = program.place(slot, "media", soft=False)(value, call)
+            call.limit_trust(out)
         except GraphCodecError as exc:
             exc.at(format_path(call.steps))
             raise
+        return out
 
 
 def _with_nodes(

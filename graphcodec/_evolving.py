@@ -250,10 +250,12 @@ class Evolving:
         }
         shell = None if node is None else self._call.shells.pop(node, None)
         if shell is None:
-            return OpaqueNode(tag, version, fields)
-        if type(shell) is not OpaqueNode:
+            shell = OpaqueNode(tag, version, fields)
+        elif type(shell) is not OpaqueNode:
             malformed("an object of unknown type is part of a cycle", tag)
-        OpaqueNode.__init__(shell, tag, version, fields)
+        else:
+            OpaqueNode.__init__(shell, tag, version, fields)
+        self._call.watched.append(shell)
         return shell
 
     def kept(self, wire: Any) -> object:

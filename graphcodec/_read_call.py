@@ -87,6 +87,7 @@ class ReadCall:
         "shells",
         "steps",
         "times",
+        "watched",
     )
 
     def __init__(
@@ -115,6 +116,7 @@ class ReadCall:
         self.settling = 0
         self._fillings = 0
         self.steps: list[Step] = []
+        self.watched: list[object] = []
 
     # The whole document
 
@@ -137,7 +139,17 @@ class ReadCall:
         self._run_jobs()
         for obj, fields in self._owners:
             self._look_again(obj, fields)
+        self.limit_trust(out)
         return out
+
+    def limit_trust(self, root: object) -> None:
+        """Have the policy of trust look at what was read.
+
+        Args:
+            root: The graph, complete.
+        """
+        if self.watched and self.program.trust is not None:
+            self.program.trust.apply(self.watched, root)
 
     def _run_jobs(self) -> None:
         """Fill what had to wait for all nodes."""

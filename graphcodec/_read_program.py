@@ -31,6 +31,7 @@ from graphcodec._slots import (
     Untyped,
 )
 from graphcodec._source import Build, Namespace
+from graphcodec._trust import WATCHED, TrustPolicy
 
 if TYPE_CHECKING:
     from graphcodec._handlers import Handlers
@@ -65,6 +66,7 @@ class ReadProgram:
         handlers: What names of functions stand for.
         build: Whether to keep a path.
         opaque: Whether unknown types become `OpaqueNode`.
+        trust: What is not believed of documents; None if all is.
     """
 
     def __init__(
@@ -75,12 +77,14 @@ class ReadProgram:
         build: Build,
         *,
         opaque: bool,
+        trust: TrustPolicy | None = None,
     ) -> None:
         self.registry = registry
         self.hooks = hooks
         self.handlers = handlers
         self.careful = build == "careful"
         self.opaque = opaque
+        self.trust = trust
         self.by_tag: dict[str, Read] = {}
         self._by_shape: dict[Shape, Read] = {}
         self.space = Namespace(f"{build} read")
@@ -323,10 +327,14 @@ class _Function(_Expressions):
             body = _guard(body, "Unready", later)
         if self._program.opaque:
             body = _guard(body, "OpaqueOwner", "return r.evolving.opaque(m, node)")
+        shown = f"# {type_name(self._shape.cls)}"
+        watched = self._program.trust and issubclass(self._shape.cls, WATCHED)
+        own = f"{name}_itself" if watched else name
         return "\n".join(
             [
-                f"def {name}(m, r, node=None):  # {type_name(self._shape.cls)}",
+                f"def {own}(m, r, node=None):  {shown}",
                 *(f"    {line}" for line in body),
+                *([f"def {name}(m, r, node=None):", *_noting(own)] if watched else []),
                 "",
             ]
         )
@@ -476,6 +484,11 @@ def _guard(body: list[str], signal: str, handler: str) -> list[str]:
         f"except {signal}:",
         f"    {handler}",
     ]
+
+
+def _noting(own: str) -> list[str]:
+    """Return the lines that read an object and note it for the policy of trust."""
+    return [f"    o = {own}(m, r, node)", "    r.watched.append(o)", "    return o"]
 
 
 def _maker(cls: type) -> type:

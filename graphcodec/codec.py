@@ -30,6 +30,7 @@ from graphcodec._paths import format_path, with_article
 from graphcodec._registry import TypeRegistry
 from graphcodec._resolving import Resolvers
 from graphcodec._seal import Seal, check_context
+from graphcodec._trust import TrustPolicy
 from graphcodec.errors import (
     InvalidValueError,
     RoundTripError,
@@ -51,6 +52,7 @@ class _Options:
     resolvers: tuple[Resolver, ...] = ()
     handlers: Handlers = attrs.field(factory=Handlers)
     limits: Limits = attrs.field(factory=Limits)
+    trust: TrustPolicy = attrs.field(factory=TrustPolicy)
     unknown_types: str = "raise"
     unknown_fields: str = "keep"
     references: str = "objects"
@@ -84,6 +86,7 @@ class Codec:
         handlers: The functions of tools, by name. A function is written as the name it
             has here, else as ``module:qualname``; only what stands here is ever read.
         limits: What one document may cost.
+        trust: What is believed of the trust that documents claim; all by default.
         unknown_types: What to do with a tag that no class is registered under:
             ``raise``, or ``keep`` it as an `OpaqueNode`.
         unknown_fields: What to do with a field that its class does not have: ``keep``
@@ -113,6 +116,7 @@ class Codec:
         resolvers: Iterable[Resolver] = (),
         handlers: Mapping[str, Callable[..., object]] | None = None,
         limits: Limits | None = None,
+        trust: TrustPolicy | None = None,
         unknown_types: Literal["raise", "keep"] = "raise",
         unknown_fields: Literal["keep", "ignore", "raise"] = "keep",
         references: Literal["objects", "none"] = "objects",
@@ -128,6 +132,7 @@ class Codec:
             resolvers=_listed(resolvers, "resolvers"),
             handlers=as_handlers(handlers),
             limits=Limits() if limits is None else limits,
+            trust=TrustPolicy() if trust is None else trust,
             unknown_types=unknown_types,
             unknown_fields=unknown_fields,
             references=references,
@@ -158,6 +163,7 @@ class Codec:
             references=references == "objects",
             opaque=unknown_types == "keep",
             unknown_fields=unknown_fields,
+            trust=options.trust,
         )
         configure_converter(self._converter, codec=self)
         self._converter.watch(engine.customized, engine.passes)
@@ -486,6 +492,10 @@ def _check_options(options: _Options) -> None:
     if seal is not None and not isinstance(seal, Seal):  # pyright: ignore[reportUnnecessaryIsInstance]
         # Not shown: it may be a key.
         msg = f"seal must be Seal(...), not a {type_name(type(seal))}"
+        raise InvalidValueError(msg)
+    trust: object = options.trust
+    if not isinstance(trust, TrustPolicy):  # pyright: ignore[reportUnnecessaryIsInstance]
+        msg = f"trust must be TrustPolicy(...), not {type_name(type(trust))}"
         raise InvalidValueError(msg)
     limits: object = options.limits
     if not isinstance(limits, Limits):  # pyright: ignore[reportUnnecessaryIsInstance]
