@@ -140,7 +140,14 @@ class Mutator:
 
     def document(self, samples: "Samples") -> bytes:
         """Return a document with a few mistakes."""
-        data = self.random.choice(samples.documents)
+        return self.mistaken(self.random.choice(samples.documents))
+
+    def mistaken(self, data: bytes) -> bytes:
+        """Return a document with a few mistakes in it.
+
+        Args:
+            data: The document; what is none has mistakes in its bytes alone.
+        """
         if self.random.random() < 0.25:
             return self._bytes(data)
         binary = data[0] != ord("{")
@@ -168,7 +175,7 @@ class Mutator:
 
     def _wire(self, wire: Any) -> None:
         places: list[tuple[Any, Any]] = []
-        stack = [wire]
+        stack = [wire] if isinstance(wire, (dict, list)) else []
         while stack:
             value = stack.pop()
             for key in _keys(value):
