@@ -23,6 +23,7 @@ from graphcodec._converting import as_json
 from graphcodec._limits import Limits, exceeded
 from graphcodec._paths import Step
 from graphcodec._rules import levels
+from graphcodec._values import write_int
 from graphcodec.errors import LimitExceededError
 
 Change: TypeAlias = Literal[
@@ -36,7 +37,7 @@ _ORDERED: Final = frozenset({"$tuple", "$deque"})
 _UNORDERED: Final = frozenset({"$set", "$frozenset"})
 _IDENTITIES: Final = ("id", "identifier")
 
-_canonical: Final = msgspec.msgpack.Encoder(order="sorted").encode
+_packed: Final = msgspec.msgpack.Encoder(order="sorted").encode
 
 
 @frozen(kw_only=True)
@@ -154,6 +155,25 @@ class _Side:
         return value
 
 
+def _canonical(value: Any) -> bytes:
+    """Return what equal values have in common, and no others."""
+    try:
+        return _packed(value)
+    except OverflowError:
+        return _packed(_fitted(value))
+
+
+def _fitted(value: Any) -> Any:
+    """Return *value* with the marker for ints that JSON may have, and nothing else."""
+    if type(value) is int:
+        return write_int(value)
+    if type(value) is dict:
+        return {key: _fitted(item) for key, item in value.items()}
+    if type(value) is list:
+        return [_fitted(item) for item in value]
+    return value
+
+
 @frozen
 class _View:
     """What a value on the wire is.
@@ -204,7 +224,9 @@ def _pairs(items: list[Any]) -> Iterator[tuple[Step, Any]]:
                 yield key, value
             case [key, value]:
                 yield (
-                    _Odd(str(msgspec.json.encode(key, order="sorted"), "utf-8")),
+                    _Odd(
+                        str(msgspec.json.encode(_fitted(key), order="sorted"), "utf-8")
+                    ),
                     value,
                 )
             case _:
