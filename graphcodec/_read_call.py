@@ -503,6 +503,8 @@ class ReadCall:
         """
         if self.settling and admits(slot, type(value)):
             return value
+        if self.program.opaque and self.settling and type(value) is OpaqueNode:
+            raise OpaqueOwner
         tag = value.get("$type") if type(value) is dict else None
         if type(tag) is not str:
             return self._no_object(value, slot)

@@ -553,3 +553,15 @@ def test_owners_of_owners_are_read_in_linear_time(
 
     assert type(found) is (OpaqueNode if version == 2 else Chained)
     assert codec.decode(codec.encode(found)) == found
+
+
+def test_owner_of_an_old_version_becomes_opaque_too() -> None:
+    """Its upgrade has no room for an unknown object either."""
+    codec = Codec(types=[Chained], unknown_types="keep")
+    wire: dict[str, object] = {"$type": "test.Unheard"}
+    for _ in range(3):
+        wire = {"$type": "test.Chained", "next": wire}
+    again = read(wire, codec=codec)
+
+    assert type(again) is OpaqueNode
+    assert root(again, codec) == wire

@@ -175,7 +175,7 @@ class Mutator:
 
     def _wire(self, wire: Any) -> None:
         places: list[tuple[Any, Any]] = []
-        stack = [wire] if isinstance(wire, (dict, list)) else []
+        stack: list[Any] = [wire] if isinstance(wire, (dict, list)) else []
         while stack:
             value = stack.pop()
             for key in _keys(value):
