@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from importlib import import_module
 from typing import Any, Final, cast
 
@@ -71,9 +72,10 @@ class PostgresDocumentStore(SqlDocuments):
     _mark = "%s"
 
     def __init__(self, conninfo: str) -> None:
-        self._conninfo = conninfo
         self._psycopg = _psycopg()
-        self._pool = PerProcess(self._new_pool)
+        # A pool that knew the store would make a cycle, and connections in a cycle may
+        # be collected before the pool has closed them.
+        self._pool = PerProcess(partial(_pool, self._psycopg, conninfo))
         with self._transaction("open", _SCHEMA_LOCK) as connection:
             connection.execute(_SCHEMA)
 
@@ -83,12 +85,6 @@ class PostgresDocumentStore(SqlDocuments):
     def close(self) -> None:
         """Close this process's connections; the next call opens new ones."""
         self._pool.get().close()
-
-    def _new_pool(self) -> Pool[Any]:
-        return Pool(self._connect, lambda connection: not connection.closed)
-
-    def _connect(self) -> Any:
-        return self._psycopg.connect(self._conninfo, autocommit=True)
 
     @contextmanager
     def _connection(self, what: str) -> Generator[Any]:
@@ -153,6 +149,13 @@ class PostgresDocumentStore(SqlDocuments):
     def _change(self, query: str, values: Sequence[str]) -> int:
         with self._transaction("write", values[0]) as connection:
             return int(connection.execute(query, values).rowcount)
+
+
+def _pool(psycopg: Any, conninfo: str) -> Pool[Any]:
+    return Pool(
+        lambda: psycopg.connect(conninfo, autocommit=True),
+        lambda connection: not connection.closed,
+    )
 
 
 def _psycopg() -> Any:

@@ -7,6 +7,7 @@ import sqlite3
 import time
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -88,7 +89,10 @@ class SqliteDocumentStore(SqlDocuments):
             raise InvalidValueError(msg, hint="in memory: MemoryDocumentStore()")
         self._timeout = timeout
         self._sync = sync
-        self._pool = PerProcess(self._new_pool)
+        # A pool that knew the store would make a cycle, and connections in a cycle may
+        # be collected before the pool has closed them.
+        level = "FULL" if sync else "NORMAL"
+        self._pool = PerProcess(partial(_pool, self._path, timeout, level))
         with self._connection("open") as connection:
             self._prepare(connection)
 
@@ -104,9 +108,6 @@ class SqliteDocumentStore(SqlDocuments):
 
     # The connections
 
-    def _new_pool(self) -> Pool[sqlite3.Connection]:
-        return Pool(self._connect, lambda _: True)
-
     @contextmanager
     def _connection(self, what: str) -> Generator[sqlite3.Connection]:
         """Lend a connection, and turn the errors of SQLite into ours."""
@@ -121,29 +122,6 @@ class SqliteDocumentStore(SqlDocuments):
         except (sqlite3.Error, OSError, OverflowError) as exc:
             msg = f"could not {what} {self!r}: {exc}"
             raise StorageError(msg) from exc
-
-    def _connect(self) -> sqlite3.Connection:
-        connection = sqlite3.connect(
-            self._path,
-            timeout=self._timeout,
-            isolation_level=None,
-            # Closed by whoever closes the store.
-            check_same_thread=False,
-        )
-        deadline = time.monotonic() + self._timeout
-        while True:
-            try:
-                connection.execute("PRAGMA journal_mode = WAL")
-                break
-            except sqlite3.OperationalError as exc:
-                # The switch to this mode does not wait for its turn by itself.
-                if "locked" not in str(exc) or time.monotonic() > deadline:
-                    connection.close()
-                    raise
-                time.sleep(0.01)
-        level = "FULL" if self._sync else "NORMAL"
-        connection.execute(f"PRAGMA synchronous = {level}")
-        return connection
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
         (version,) = connection.execute("PRAGMA user_version").fetchone()
@@ -183,6 +161,33 @@ class SqliteDocumentStore(SqlDocuments):
     def _change(self, query: str, values: Sequence[str]) -> int:
         with self._connection("write to") as connection, self._writing(connection):
             return connection.execute(query, values).rowcount
+
+
+def _pool(path: str, timeout: float, level: str) -> Pool[sqlite3.Connection]:
+    return Pool(lambda: _connect(path, timeout, level), lambda _: True)
+
+
+def _connect(path: str, timeout: float, level: str) -> sqlite3.Connection:
+    connection = sqlite3.connect(
+        path,
+        timeout=timeout,
+        isolation_level=None,
+        # Closed by whoever closes the store.
+        check_same_thread=False,
+    )
+    deadline = time.monotonic() + timeout
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            break
+        except sqlite3.OperationalError as exc:
+            # The switch to this mode does not wait for its turn by itself.
+            if "locked" not in str(exc) or time.monotonic() > deadline:
+                connection.close()
+                raise
+            time.sleep(0.01)
+    connection.execute(f"PRAGMA synchronous = {level}")
+    return connection
 
 
 def _insert(connection: sqlite3.Connection, key: str, document: Document) -> int | None:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import weakref
 from contextlib import closing
 from pathlib import Path
 
@@ -153,6 +154,13 @@ def test_closed_store_opens_again(path: Path) -> None:
 
     assert store.count("k") == 1
     store.close()
+
+
+def test_forgotten_store_closes_its_connections(path: Path) -> None:
+    """A store that nobody closed is gone at once, and its pool closes what it has."""
+    known = weakref.ref(SqliteDocumentStore(path))
+
+    assert known() is None
 
 
 def test_files_opened_at_once(path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 
 import psycopg
@@ -85,6 +86,13 @@ def test_refused_text(uri: str) -> None:
             )
 
         assert store.count("k") == 0
+
+
+def test_forgotten_store_closes_its_connections(uri: str) -> None:
+    """A store that nobody closed is gone at once, and its pool closes what it has."""
+    known = weakref.ref(PostgresDocumentStore(uri))
+
+    assert known() is None
 
 
 def test_refused_session(uri: str) -> None:
