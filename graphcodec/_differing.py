@@ -397,7 +397,9 @@ def _keys(
         name = _name(value)
         keys.append(("content", side.digest(value)) if name is None else name)
         known = name is not None or not ordered
-        kinds.append(None if known else (_view(value).kind, _view(value).head))
+        # In a document made by hand, a head may be anything, also a dict.
+        view = _view(value)
+        kinds.append(None if known else (view.kind, repr(view.head)))
     return keys, kinds
 
 

@@ -267,3 +267,14 @@ def test_ints_that_only_json_holds_are_told_apart() -> None:
 
     assert differences(old, old) == ()
     assert found.path == "$.a[0]"
+
+
+def test_head_that_is_no_text_is_compared_all_the_same() -> None:
+    """A length of a deque that is a dict, in a list whose entries are told apart."""
+    deque_ = b'{"$deque":[1],"maxlen":{"a":1}}'
+    old = b'{"graphcodec":1,"root":{"$any":[%b,{"x":1}]}}' % deque_
+    new = b'{"graphcodec":1,"root":{"$any":[{"x":2},%b]}}' % deque_.replace(
+        b"1]", b"2]"
+    )
+
+    assert differences(old, new) != ()
