@@ -64,7 +64,8 @@ def tags_of(resolver: object) -> Collection[str]:
     name = type_name(type(resolver))
     if tags is None or not callable(getattr(resolver, "resolve", None)):
         msg = f"{name} is no resolver"
-        hint = "a resolver has tags and resolve(descriptor)"
+        hint = "a resolver has tags and resolve(descriptor); a store needs one: "
+        hint += "FsspecResolver({alias: store})"
         raise InvalidValueError(msg, hint=hint)
     if isinstance(tags, str) or any(":" not in str(tag) for tag in tags):
         msg = f"the tags of {name} must be several, each with its family"

@@ -35,6 +35,7 @@ _BOM: Final = b"\xef\xbb\xbf"
 _AT_BYTE: Final = re.compile(r"\(byte (\d+)\)")
 _BUILTIN_SCHEMES: Final = ("http", "in-memory")
 _MOST_ROUNDS: Final = 50
+_THINNED: Final = "a part of it was left out for an error above; mend that first"
 _MOST_DECODED: Final = 256 << 20
 
 
@@ -233,6 +234,8 @@ class _Examination:
                 )
             except GraphCodecError as exc:
                 exc.path = pruned.as_it_was(exc.path)
+                if pruned.is_thinned(exc.path):
+                    exc.hint = _THINNED
                 if not self.findings.wrong(exc.path or "$"):
                     self._tell(exc, "limit" if exc.limit else "value")
                 if not pruned.cut():
@@ -269,6 +272,8 @@ class _Pruned:
     _indices: dict[int, list[int]] = field(factory=dict[int, list[int]], init=False)
     _gone: list[Any] = field(factory=list[Any], init=False)
     _broken: tuple[list[Any], int] | None = field(default=None, init=False)
+    _owner: str = field(default="", init=False)
+    _thinned: set[str] = field(factory=set[str], init=False)
 
     def as_it_was(self, path: str) -> str:
         """Return a path in the document as it was at first, and remember what is there.
@@ -284,15 +289,28 @@ class _Pruned:
             return path
         if not chain:
             return path
+        before = steps[: len(steps) - len(chain)]
         first: list[Step] = []
         for (holder, key), step in zip(chain, steps[-len(chain) :], strict=True):
             if type(holder) is list:
                 if tag_of(holder[key]) is not None:
                     self._broken = holder, key
+                    self._owner = format_path([*before, *first[:-1]])
                 first.append(self._indices.get(id(holder), range(key + 1))[key])
             else:
                 first.append(step)
-        return format_path([*steps[: len(steps) - len(chain)], *first])
+        return format_path([*before, *first])
+
+    def is_thinned(self, path: str) -> bool:
+        """Say whether a field is of an object from whose lists something was taken.
+
+        Args:
+            path: The field, in the document as it was at first.
+        """
+        try:
+            return format_path(parse_path(path)[:-1]) in self._thinned
+        except GraphCodecError:
+            return False
 
     def cut(self) -> bool:
         """Take out the innermost object that stands in a list, if there is one."""
@@ -300,6 +318,7 @@ class _Pruned:
             return False
         holder, key = self._broken
         indices = self._indices.setdefault(id(holder), list(range(len(holder))))
+        self._thinned.add(self._owner)
         # Held, so that the ids of lists in it are not used again.
         self._gone.append(holder.pop(key))
         del indices[key]

@@ -125,7 +125,10 @@ class _Face:
         if execute is None or isinstance(redis, type) or hasattr(redis, "execute"):
             # What collects commands, to execute them later, gives no answers.
             msg = "a cache needs a client of redis-py, such as redis.Redis()"
-            raise InvalidValueError(msg, hint="neither a class nor a pipeline is one")
+            hint = (
+                "neither a class nor a pipeline is one; of a URL, redis.from_url(url)"
+            )
+            raise InvalidValueError(msg, hint=hint)
         wanted = isinstance(self, AsyncTurnCache)
         if inspect.iscoroutinefunction(execute) is not wanted:
             other = "TurnCache" if wanted else "AsyncTurnCache"

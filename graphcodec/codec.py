@@ -513,7 +513,8 @@ def _as_bytes(data: Data) -> bytes | bytearray | memoryview:
     given: object = data
     if not isinstance(given, (bytes, bytearray, memoryview)):  # pyright: ignore[reportUnnecessaryIsInstance]
         msg = f"a document is bytes or str, not a {type_name(type(data))}"
-        raise UndecodableValueError(msg)
+        hint = "of a file: decode(path.read_bytes())"
+        raise UndecodableValueError(msg, hint=hint)
     if isinstance(data, memoryview):
         return _bytes_of(data)
     return data

@@ -70,6 +70,10 @@ def run(args: Sequence[str] | None = None) -> int:
     except GraphCodecError as exc:
         click.echo(f"graphcodec: {' '.join(str(exc).split())}", err=True)
         return 1
+    except ModuleNotFoundError as exc:
+        # An extra that is not installed; the message says which.
+        click.echo(f"graphcodec: {exc}", err=True)
+        return 1
     except BrokenPipeError:
         # Whoever reads has seen enough, as `head` does. Python would complain at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

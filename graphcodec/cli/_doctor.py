@@ -199,8 +199,10 @@ def _listed(handle: Handle, bound: Reader | GraphCodecError) -> _Diagnosis:
     pinned = known if type(known) is int else None
     if isinstance(bound, Reader):
         return _diagnosis(handle, "bound", bytes=pinned)
-    state = "unbound" if isinstance(bound, NoReaderResolverError) else "malformed"
-    return _diagnosis(handle, state, detail=bound.message, bytes=pinned)
+    if not isinstance(bound, NoReaderResolverError):
+        return _diagnosis(handle, "malformed", detail=bound.message, bytes=pinned)
+    where = f"; say where it is: --store {bound.alias}=ROOT" if bound.alias else ""
+    return _diagnosis(handle, "unbound", detail=bound.message + where, bytes=pinned)
 
 
 def _diagnosis(handle: Handle, state: str, **facts: Any) -> _Diagnosis:

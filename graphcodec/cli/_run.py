@@ -291,10 +291,7 @@ def merge(files: tuple[str, ...], out: str) -> None:
 )
 def export(files: tuple[str, ...], out: Path, form: str) -> None:
     """Write runs as tables, a file for each kind of row, for DuckDB, Polars, pandas."""
-    try:
-        tables = to_tables(*(_read(file) for file in each(files, "reading")))
-    except ModuleNotFoundError as exc:
-        raise GraphCodecError(str(exc)) from None
+    tables = to_tables(*(_read(file) for file in each(files, "reading")))
     out.mkdir(parents=True, exist_ok=True)
     for name in TABLES:
         _write(tables[name], out / f"{name}.{form}", form)

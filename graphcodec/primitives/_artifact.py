@@ -8,7 +8,7 @@ from typing import ClassVar
 from attrs import field, frozen
 
 from graphcodec.primitives._base import Primitive
-from graphcodec.primitives._checks import checked
+from graphcodec.primitives._checks import checked, hinted
 from graphcodec.readers._contracts import Reader
 from graphcodec.readers._grep import grep
 from graphcodec.readers._lines import LineIndex, decoded
@@ -44,7 +44,7 @@ class SpooledArtifact(Primitive):
     __graphcodec_tag__: ClassVar[str] = "SpooledArtifact"
     __graphcodec_family__: ClassVar[str] = "spool"
 
-    reader: Reader
+    reader: Reader = field(metadata=hinted("wrap bytes: BytesReader(data)"))
     _lines: LineIndex | None = field(
         default=None,
         init=False,

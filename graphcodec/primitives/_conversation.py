@@ -24,6 +24,12 @@ def _to_items(
     return to_tuple(value)
 
 
+def _item_hint(value: object) -> str:
+    if not isinstance(value, dict):
+        return ""
+    return "graphcodec.adapters.from_openai_chat takes chats in OpenAI's format"
+
+
 def _to_memories(value: Sequence[Memory]) -> tuple[Memory, ...]:
     return to_tuple(value)
 
@@ -46,7 +52,7 @@ class Conversation(Primitive):
 
     id: str
     items: tuple[Message | ToolCall | Thought | Retrievable, ...] = field(
-        converter=_to_items
+        converter=_to_items, metadata=hinted(_item_hint)
     )
     instructions: tuple[Tokenizable, ...] = field(default=(), converter=to_texts)
     memories: tuple[Memory, ...] = field(default=(), converter=_to_memories)

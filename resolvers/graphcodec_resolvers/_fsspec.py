@@ -317,7 +317,8 @@ class FsspecResolver:
     def __init__(self, stores: Stores) -> None:
         if not isinstance(cast("object", stores), Mapping):
             msg = f"stores: must map aliases to stores, not {type(stores).__name__}"
-            raise InvalidValueError(msg)
+            hint = "FsspecResolver({alias: store}), with the alias that handles name"
+            raise InvalidValueError(msg, hint=hint)
         self._given = {alias: _binding(alias, stores[alias]) for alias in stores}
         self._stores = {
             alias: PerProcess(partial(_made, alias, given))

@@ -154,7 +154,8 @@ def test_unbound_handles_are_named(doctor: Doctor, document: Path) -> None:
         done = doctor(str(document), "--json", *options)
         assert done.returncode == code
         assert states(done)["$.log.reader"] == "unbound"
-        assert "knows the store 'media'" in facts(done)["handles"][0]["detail"]
+        detail = facts(done)["handles"][0]["detail"]
+        assert "knows the store 'media'; say where it is: --store media=ROOT" in detail
 
 
 def test_the_codec_of_the_caller_opens_its_handles(

@@ -11,6 +11,7 @@ import pytest
 
 from graphcodec import __version__
 from graphcodec.cli import main
+from graphcodec.runs import EventBus, JsonFile, RunDataBuilder
 from tests.cli.running import environment, run
 
 EXTRAS = """
@@ -80,6 +81,37 @@ def test_says_how_to_get_the_extras(name: str) -> None:
 
     assert done.returncode == 2
     assert done.stderr == "graphcodec: pip install 'graphcodec[cli]'\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "args", "words"),
+    [
+        ("psycopg", ["log", "ls", "postgresql://h/d"], "PostgreSQL needs psycopg"),
+        ("pyarrow", ["run", "export", "run.json", "-o", "t"], "tables need pyarrow"),
+    ],
+)
+def test_missing_extra_of_a_command_is_one_line(
+    name: str, args: list[str], words: str, tmp_path: Path
+) -> None:
+    """It names the package and the extra, without a traceback."""
+    JsonFile.write(tmp_path / "run.json", RunDataBuilder(EventBus()).snapshot())
+    code = (
+        f"import sys; sys.modules[{name!r}] = None\n"
+        "from graphcodec.cli import main\n"
+        f"sys.exit(main({args!r}))"
+    )
+    done = subprocess.run(  # noqa: S603 - our own program
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+        env=environment(),
+    )
+
+    assert done.returncode == 1
+    (line,) = done.stderr.splitlines()
+    assert line.startswith(f"graphcodec: {words}: pip install 'graphcodec[")
 
 
 def test_importing_it_loads_neither_click_nor_rich() -> None:

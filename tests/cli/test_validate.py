@@ -14,11 +14,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphcodec import Codec, Limits, Media, Registry, encode, errors
+from graphcodec import Codec, Limits, Media, Message, Registry, encode, errors
 from graphcodec._findings import Finding
 from graphcodec._scanning import duplicates, end_of_first
 from graphcodec._validating import validate
 from graphcodec.testing import strategies
+from graphcodec_resolvers import HttpReader
 from tests.cli.calling import call
 from tests.cli.running import WIDTH, environment, run, widest
 from tests.cli.test_tree import VALUES
@@ -328,6 +329,26 @@ def test_all_of_it_is_found() -> None:
         "error value $[3].kind",
         "error value $[6].kind",
     ]
+
+
+def test_what_follows_from_another_error_says_so() -> None:
+    """A message whose only picture was left out lacks content for that reason alone."""
+    picture = Media.user_attachment(
+        kind="image",
+        mime_type="image/png",
+        filename="a.png",
+        reader=HttpReader("https://example.org/a.png"),
+    )
+    data = encode(make(Message, content=None, attachments=[picture]))
+    nobody = Codec(builtin_resolvers=False)
+
+    first, second = found(data, nobody)
+
+    assert (first.path, second.path) == ("$.attachments[0].reader", "$.content")
+    assert "Codec(resolvers=" in first.hint
+    assert (
+        second.hint == "a part of it was left out for an error above; mend that first"
+    )
 
 
 def test_is_bounded() -> None:

@@ -472,7 +472,7 @@ def test_check_of_a_finished_value() -> None:
     object.__setattr__(bad, "reader", 3)
 
     SpooledArtifact.__graphcodec_check__(good)
-    with pytest.raises(errors.InvalidValueError, match="must be a Reader, not 3"):
+    with pytest.raises(errors.InvalidValueError, match="wrap bytes"):
         SpooledArtifact.__graphcodec_check__(bad)
 
 

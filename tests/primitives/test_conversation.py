@@ -66,6 +66,7 @@ def test_final_instructions_are_kept() -> None:
         ("items", None, r"items must be a tuple of Message, ToolCall, Thought or Ret"),
         ("items", {}, r"items must be a tuple of Message"),
         ("items", [make(Memory)], r"items\[0\] must be a Message, a ToolCall, a Thou"),
+        ("items", [{"role": "user"}], r"items\[0\] .* not a dict .*from_openai_chat"),
         ("instructions", "be brief", r"instructions must be a tuple of non-empty Tok"),
         ("instructions", [""], r"instructions\[0\] must be a non-empty Tokenizable"),
         ("instructions", ["x", 1], r"instructions\[1\] must be a non-empty Token"),
