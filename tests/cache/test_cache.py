@@ -224,7 +224,7 @@ def test_wrong_client(client: Client) -> None:
     pipelines = [client.pipeline(), redis.asyncio.Redis().pipeline()]
     for other in ("redis://localhost", None, redis.Redis, *pipelines):
         for kind in (TurnCache, AsyncTurnCache):
-            with pytest.raises(errors.InvalidValueError, match="client of.*from_url"):
+            with pytest.raises(errors.InvalidValueError, match=r"client of.*from_url"):
                 kind(other)
 
 
