@@ -79,6 +79,10 @@ class JsonFile:
         if not isinstance(form, dict):
             msg = f"{Path(path).name} holds no run"
             raise UndecodableValueError(msg, path="$")
+        if "graphcodec" in form and "run_id" not in form:
+            msg = f"{Path(path).name} holds a document, and no run"
+            hint = "graphcodec inspect shows it"
+            raise UndecodableValueError(msg, path="$", hint=hint)
         return RunData.from_dict(cast("Mapping[str, object]", form))
 
 

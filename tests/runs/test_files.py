@@ -318,3 +318,11 @@ def test_lines_are_documents(tmp_path: Path) -> None:
             "time": "2026-01-27T08:46:41.123000+00:00",
         },
     }
+
+
+def test_a_document_is_no_run(tmp_path: Path) -> None:
+    """The error says which command shows it."""
+    (tmp_path / "chat.json").write_bytes(Codec().encode({"a": 1}))
+
+    with pytest.raises(UndecodableValueError, match=r"no run.*; graphcodec inspect"):
+        JsonFile.read(tmp_path / "chat.json")
