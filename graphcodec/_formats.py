@@ -11,6 +11,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
 
+from graphcodec._live import type_name
 from graphcodec._paths import excerpt
 from graphcodec.errors import (
     LimitExceededError,
@@ -18,6 +19,7 @@ from graphcodec.errors import (
     VersionError,
 )
 
+Data: TypeAlias = bytes | bytearray | memoryview | str
 Format: TypeAlias = Literal["json", "msgpack"]
 
 VERSION: Final = 1
@@ -112,3 +114,37 @@ def _envelope(wire: object) -> dict[str, Any]:
         msg = f"the document has {what}"
         raise UndecodableValueError(msg)
     return wire
+
+
+def as_bytes(data: Data) -> bytes | bytearray | memoryview:
+    """Return a document as bytes.
+
+    Args:
+        data: What was given for one.
+
+    Raises:
+        UndecodableValueError: If it is nothing that holds bytes, or has no UTF-8.
+    """
+    if isinstance(data, str):
+        try:
+            return data.encode()
+        except UnicodeEncodeError:
+            msg = "the text of the document has lone surrogates"
+            raise UndecodableValueError(msg) from None
+    given: object = data
+    if not isinstance(given, (bytes, bytearray, memoryview)):  # pyright: ignore[reportUnnecessaryIsInstance]
+        msg = f"a document is bytes or str, not a {type_name(type(data))}"
+        hint = "of a file: decode(path.read_bytes())"
+        raise UndecodableValueError(msg, hint=hint)
+    if isinstance(data, memoryview):
+        return _bytes_of(data)
+    return data
+
+
+def _bytes_of(view: memoryview) -> bytes | memoryview:
+    try:
+        plain = view.contiguous and view.itemsize == 1
+    except ValueError:
+        msg = "the memoryview was released"
+        raise UndecodableValueError(msg) from None
+    return view if plain else view.tobytes()

@@ -37,7 +37,7 @@ from graphcodec._pieces import (
 )
 from graphcodec._read_program import Again, Known, OpaqueOwner, ReadProgram, Unready
 from graphcodec._read_rare import RareSlots, Times
-from graphcodec._registry import loaded_class
+from graphcodec._registry import unknown_tag
 from graphcodec._slots import ANYTHING, Member, Objects, OneOf, Slot, describe
 from graphcodec._unknown import Kept, OpaqueNode
 from graphcodec._values import MARKERS, Wire, malformed, read_marker
@@ -477,7 +477,7 @@ class ReadCall:
         if shape is None or not issubclass(shape.cls, enum.Enum):
             if shape is None and type(tag) is str and self.program.opaque:
                 return Kept(wire.copy())
-            raise self.unknown_tag(tag)
+            raise unknown_tag(tag)
         match wire:
             case {"name": str(name)} if len(wire) == 2:  # noqa: PLR2004
                 if name in shape.cls.__members__:
@@ -534,7 +534,7 @@ class ReadCall:
         if read is None:
             if self.program.opaque:
                 return self.evolving.opaque(value)
-            raise self.unknown_tag(tag)
+            raise unknown_tag(tag)
         shape = self.program.registry.by_tag(tag)
         if known is not None and shape is not None and admits(slot, shape.cls):
             known[tag] = read
@@ -544,24 +544,6 @@ class ReadCall:
         if isinstance(slot, OneOf):
             return self.rare.one_of(value, slot, "", soft=False)
         return self.rare.refuse(value, slot)
-
-    def unknown_tag(self, tag: object) -> UndecodableValueError:
-        """Return the error for a tag that no class is registered under.
-
-        Args:
-            tag: What stands where a tag belongs.
-        """
-        msg = f"the tag {excerpt(tag)} is unknown to this codec"
-        if type(tag) is not str:
-            return UndecodableValueError(msg)
-        cls = loaded_class(tag)
-        hint = "register its class: Codec(types={tag: cls}), or unknown_types='keep'"
-        if cls is not None:
-            hint = (
-                f"{type_name(cls)} is marked with it and loaded: decode with a codec"
-                f" that knows it, Codec(types=[{cls.__name__}])"
-            )
-        return UndecodableValueError(msg, tag=tag[:80], hint=hint)
 
     def own(self, hook: Callable[[Any], object], value: Any, cls: type | None) -> Any:
         """Return what a user's function makes of a value that its pair gave.

@@ -30,6 +30,7 @@ from graphcodec._pieces import (
     split_pairs,
 )
 from graphcodec._read_program import OpaqueOwner
+from graphcodec._registry import unknown_tag
 from graphcodec._slots import (
     ClassPlace,
     Member,
@@ -202,7 +203,7 @@ class RareSlots:
             if shape is None and self._call.program.opaque:
                 raise OpaqueOwner
             if shape is None:
-                raise self._call.unknown_tag(value)
+                raise unknown_tag(value)
         if shape is None or not issubclass(shape.cls, slot.base):
             malformed(f"the tag of {describe(slot)} belongs here", value)
         return shape.cls

@@ -10,9 +10,14 @@ from typing import Any, Final
 
 from graphcodec._live import type_name
 from graphcodec._marks import Mark, Upgrade, mark_of, require_dot
+from graphcodec._paths import excerpt
 from graphcodec._shapes import Shape, shape_of
 from graphcodec._slots import PLAIN_SCALARS, SEQUENCES
-from graphcodec.errors import DuplicateTagError, InvalidValueError
+from graphcodec.errors import (
+    DuplicateTagError,
+    InvalidValueError,
+    UndecodableValueError,
+)
 
 FAMILIES: Final[Mapping[str, str]] = {
     "log": "graphcodec.log._catalog",
@@ -290,3 +295,22 @@ def loaded_class(tag: str) -> type | None:
                 seen.add(child)
                 stack.append(child)
     return None
+
+
+def unknown_tag(tag: object) -> UndecodableValueError:
+    """Return the error for a tag that no class is registered under.
+
+    Args:
+        tag: What stands where a tag belongs.
+    """
+    msg = f"the tag {excerpt(tag)} is unknown to this codec"
+    if type(tag) is not str:
+        return UndecodableValueError(msg)
+    cls = loaded_class(tag)
+    hint = "register its class: Codec(types={tag: cls}), or unknown_types='keep'"
+    if cls is not None:
+        hint = (
+            f"{type_name(cls)} is marked with it and loaded: decode with a codec"
+            f" that knows it, Codec(types=[{cls.__name__}])"
+        )
+    return UndecodableValueError(msg, tag=tag[:80], hint=hint)

@@ -11,7 +11,7 @@ import pickle
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from types import UnionType
-from typing import Any, Final, Literal, TypeAlias, TypeVar, cast, overload
+from typing import Any, Literal, TypeAlias, TypeVar, overload
 
 import attrs
 
@@ -19,13 +19,14 @@ from graphcodec import primitives
 from graphcodec._comparing import difference
 from graphcodec._conforming import mismatch
 from graphcodec._engine import Engine, Finish
-from graphcodec._formats import Format
-from graphcodec._frames import Compression, check_compression
-from graphcodec._handlers import Handlers, as_handlers
+from graphcodec._formats import Data, Format, as_bytes
+from graphcodec._frames import Compression
+from graphcodec._handlers import as_handlers
 from graphcodec._hooks import CodecConverter, Hooks, install
 from graphcodec._limits import Limits
 from graphcodec._live import type_name
 from graphcodec._marks import Upgrade, mark_of
+from graphcodec._options import Options, Types, check_options, frozen_types, listed
 from graphcodec._paths import format_path, with_article
 from graphcodec._registry import TypeRegistry
 from graphcodec._resolving import Resolvers
@@ -40,37 +41,6 @@ from graphcodec.errors import (
 from graphcodec.readers._contracts import Resolver
 
 T = TypeVar("T")
-Data: TypeAlias = bytes | bytearray | memoryview | str
-Types: TypeAlias = Iterable[type] | Mapping[str, type]
-
-
-@attrs.frozen(kw_only=True)
-class _Options:
-    """How a codec was made, so that it can be made again."""
-
-    types: Mapping[str, type] | tuple[type, ...] = ()
-    resolvers: tuple[Resolver, ...] = ()
-    handlers: Handlers = attrs.field(factory=Handlers)
-    limits: Limits = attrs.field(factory=Limits)
-    trust: TrustPolicy = attrs.field(factory=TrustPolicy)
-    unknown_types: str = "raise"
-    unknown_fields: str = "keep"
-    references: str = "objects"
-    format: Format = "json"
-    compression: Compression | None = None
-    seal: Seal | None = None
-    builtin_resolvers: bool = True
-    plugins: bool = False
-    write_unregistered: bool = True
-
-
-_CHOICES: Final[Mapping[str, tuple[str | None, ...]]] = {
-    "unknown_types": ("raise", "keep"),
-    "unknown_fields": ("keep", "ignore", "raise"),
-    "references": ("objects", "none"),
-    "format": ("json", "msgpack"),
-    "compression": (None, "gzip", "zstd"),
-}
 
 
 class Codec:
@@ -127,9 +97,9 @@ class Codec:
         plugins: bool = False,
         write_unregistered: bool = True,
     ) -> None:
-        self._options = options = _Options(
-            types=_frozen_types(types),
-            resolvers=_listed(resolvers, "resolvers"),
+        self._options = options = Options(
+            types=frozen_types(types),
+            resolvers=listed(resolvers, "resolvers"),
             handlers=as_handlers(handlers),
             limits=Limits() if limits is None else limits,
             trust=TrustPolicy() if trust is None else trust,
@@ -143,7 +113,7 @@ class Codec:
             plugins=plugins,
             write_unregistered=write_unregistered,
         )
-        _check_options(options)
+        check_options(options)
         self._registered: _Registered = []
         self._added_resolvers: list[Resolver] = []
         # With "keep", there is no tag that this codec can't read.
@@ -250,7 +220,7 @@ class Codec:
         seal = self._options.seal
         if context != b"":
             check_context(context, seal)
-        out = self._engine.decode(_as_bytes(data), seal, context)
+        out = self._engine.decode(as_bytes(data), seal, context)
         if cls is not object:
             self._require(out, cls)
         return out
@@ -338,7 +308,7 @@ class Codec:
         """
         options = {
             field.name: getattr(self._options, field.name)
-            for field in attrs.fields(_Options)
+            for field in attrs.fields(Options)
         }
         new = Codec(**{**options, **changes})
         _add(new, self._registered, self._added_resolvers)
@@ -465,77 +435,13 @@ def _published() -> list[Resolver]:
     return published_resolvers()
 
 
-def _listed(given: Iterable[T], name: str) -> tuple[T, ...]:
-    """Return what is given for an option that takes several."""
-    several: object = given
-    if isinstance(several, type) or not isinstance(several, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]
-        msg = f"{name} must be a list, not {type_name(type(given))}"
-        raise InvalidValueError(msg, hint=f"put it into one: {name}=[...]")
-    return tuple(given)
-
-
-def _frozen_types(types: Types) -> Mapping[str, type] | tuple[type, ...]:
-    if isinstance(types, Mapping):
-        return dict(cast("Mapping[str, type]", types))
-    return _listed(types, "types")
-
-
-def _check_options(options: _Options) -> None:
-    for name, choices in _CHOICES.items():
-        value = getattr(options, name)
-        if value not in choices:
-            wanted = " or ".join(map(repr, choices))
-            msg = f"{name} must be {wanted}, not {value!r}"
-            raise InvalidValueError(msg)
-    check_compression(options.compression)
-    seal: object = options.seal
-    if seal is not None and not isinstance(seal, Seal):  # pyright: ignore[reportUnnecessaryIsInstance]
-        # Not shown: it may be a key.
-        msg = f"seal must be Seal(...), not a {type_name(type(seal))}"
-        raise InvalidValueError(msg)
-    trust: object = options.trust
-    if not isinstance(trust, TrustPolicy):  # pyright: ignore[reportUnnecessaryIsInstance]
-        msg = f"trust must be TrustPolicy(...), not {type_name(type(trust))}"
-        raise InvalidValueError(msg)
-    limits: object = options.limits
-    if not isinstance(limits, Limits):  # pyright: ignore[reportUnnecessaryIsInstance]
-        msg = f"limits must be Limits(...), not {type_name(type(limits))}"
-        raise InvalidValueError(msg)
-
-
-def _as_bytes(data: Data) -> bytes | bytearray | memoryview:
-    if isinstance(data, str):
-        try:
-            return data.encode()
-        except UnicodeEncodeError:
-            msg = "the text of the document has lone surrogates"
-            raise UndecodableValueError(msg) from None
-    given: object = data
-    if not isinstance(given, (bytes, bytearray, memoryview)):  # pyright: ignore[reportUnnecessaryIsInstance]
-        msg = f"a document is bytes or str, not a {type_name(type(data))}"
-        hint = "of a file: decode(path.read_bytes())"
-        raise UndecodableValueError(msg, hint=hint)
-    if isinstance(data, memoryview):
-        return _bytes_of(data)
-    return data
-
-
-def _bytes_of(view: memoryview) -> bytes | memoryview:
-    try:
-        plain = view.contiguous and view.itemsize == 1
-    except ValueError:
-        msg = "the memoryview was released"
-        raise UndecodableValueError(msg) from None
-    return view if plain else view.tobytes()
-
-
 _Registered: TypeAlias = list[tuple[tuple[Any, ...], dict[str, Any]]]
 
 
 def _remade(
-    options: _Options, registered: _Registered, resolvers: list[Resolver]
+    options: Options, registered: _Registered, resolvers: list[Resolver]
 ) -> Codec:
-    names = [field.name for field in attrs.fields(_Options)]
+    names = [field.name for field in attrs.fields(Options)]
     codec = Codec(**{name: getattr(options, name) for name in names})
     _add(codec, registered, resolvers)
     return codec
