@@ -97,6 +97,7 @@ class SessionLog:
         max_unflushed: int = 10_000,
         media: ByteStore | None = None,
     ) -> None:
+        _check_store(store)
         _check_options(session_id, flush_at, flush_interval, max_unflushed)
         self._store = store
         self._key = str(session_id)
@@ -376,6 +377,18 @@ class SessionLog:
 
     async def __aexit__(self, *exc_info: object) -> None:
         await self.aclose()
+
+
+def _check_store(store: object) -> None:
+    """Verify that records can be kept.
+
+    Raises:
+        InvalidValueError: If it is no store.
+    """
+    if isinstance(store, type) or not isinstance(store, DocumentStore):
+        msg = f"a log needs a document store, not {excerpt(store)}"
+        hint = "pass one: SqliteDocumentStore('sessions.db')"
+        raise InvalidValueError(msg, hint=hint)
 
 
 def _check_options(

@@ -234,6 +234,15 @@ def test_options_are_verified(options: dict[str, Any], message: str) -> None:
         SessionLog(MemoryDocumentStore(), **given)
 
 
+@pytest.mark.parametrize("store", ["sessions.db", None, MemoryDocumentStore])
+def test_what_is_no_store_is_refused(store: Any) -> None:
+    """At once, and with a store to take."""
+    with pytest.raises(InvalidValueError, match="a log needs a document store") as got:
+        SessionLog(store, "s")
+
+    assert got.value.hint == "pass one: SqliteDocumentStore('sessions.db')"
+
+
 # Reading
 
 
