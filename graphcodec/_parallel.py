@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 J = TypeVar("J")
 R = TypeVar("R")
 
-AT_ONCE: Final = 8
-"""How many jobs run at the same time."""
+AT_ONCE: Final = 16
+"""How many jobs run at the same time: enough that small writes to a server overlap."""
 
 
 def run(

@@ -25,6 +25,8 @@ from graphcodec.cli._files import (
 from graphcodec.errors import GraphCodecError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from graphcodec._formats import Format
     from graphcodec._frames import Compression
     from graphcodec.codec import Codec
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
 Compress: TypeAlias = Literal["none", "gzip", "zstd"]
 
 _FORMATS: Final = ("json", "msgpack")
-_COMPRESSIONS: Final = ("gzip", "zstd")
+_COMPRESSIONS: Final[Mapping[str, Compression]] = {"gzip": "gzip", "zstd": "zstd"}
 _TWO: Final = 2
 
 
@@ -197,7 +199,7 @@ def _compression(
         return None
     # The innermost layer; what is sealed around it, `rewrite` opens or refuses.
     name = _frames.names(_frames.parse(data).layers)[-1]
-    return cast("Compression", name) if name in ("gzip", "zstd") else None
+    return _COMPRESSIONS.get(name)
 
 
 def _is_binary(data: bytes) -> bool:

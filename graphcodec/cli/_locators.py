@@ -34,13 +34,13 @@ def shown_part(part: Any, depth: int = 0) -> Any:
     """
     if type(part) is str:
         return shown_text(part)
-    if not isinstance(part, (dict, list)):
-        return part
-    if depth == _DEEPEST:
+    if depth == _DEEPEST and (is_map(part) or is_list(part)):
         return "…"
     if is_map(part):
         return {key: shown_part(item, depth + 1) for key, item in part.items()}
-    return [shown_part(item, depth + 1) for item in part]
+    if is_list(part):
+        return [shown_part(item, depth + 1) for item in part]
+    return part
 
 
 def shown_reader(value: Any) -> Any:
