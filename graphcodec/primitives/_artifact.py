@@ -102,7 +102,7 @@ class SpooledArtifact(Primitive):
         pattern: str | re.Pattern[str],
         *,
         flags: str = "",
-        timeout: float | None = 1.0,
+        timeout: float | None = 0.75,
         max_matches: int | None = None,
         max_bytes: int | None = None,
     ) -> list[str]:
@@ -170,7 +170,7 @@ class SpooledArtifact(Primitive):
         pattern: str | re.Pattern[str],
         *,
         flags: str = "",
-        timeout: float | None = 1.0,  # noqa: ASYNC109 - of matching, not of waiting
+        timeout: float | None = 0.75,  # noqa: ASYNC109 - of matching, not of waiting
         max_matches: int | None = None,
         max_bytes: int | None = None,
     ) -> list[str]:

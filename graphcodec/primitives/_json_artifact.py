@@ -132,7 +132,7 @@ class SpooledJsonArtifact(SpooledArtifact):
         self,
         path: str,
         *,
-        timeout: float | None = 1.0,
+        timeout: float | None = 0.75,
         max_matches: int | None = None,
     ) -> list[object]:
         """Return what *path* finds, in the document or in each line of JSON.
@@ -158,7 +158,7 @@ class SpooledJsonArtifact(SpooledArtifact):
         self,
         path: str,
         *,
-        timeout: float | None = 1.0,
+        timeout: float | None = 0.75,
         max_matches: int | None = None,
     ) -> list[object]:
         """Do what `json_get` does, under the name for taking one thing from many.
@@ -174,7 +174,7 @@ class SpooledJsonArtifact(SpooledArtifact):
         self,
         path: str,
         *,
-        timeout: float | None = 1.0,
+        timeout: float | None = 0.75,
         max_matches: int | None = None,
     ) -> list[object]:
         """Return the records in which *path* finds something.
@@ -201,7 +201,7 @@ class SpooledJsonArtifact(SpooledArtifact):
             return self._held(islice(chosen, max_matches))
 
     def json_filtered(
-        self, path: str, *, timeout: float | None = 1.0
+        self, path: str, *, timeout: float | None = 0.75
     ) -> Iterator[object]:
         """Yield what `json_filter` returns, as it is found, in constant memory.
 
@@ -252,7 +252,7 @@ class SpooledJsonArtifact(SpooledArtifact):
         self,
         path: str,
         *,
-        timeout: float | None = 1.0,  # noqa: ASYNC109 - of matching, not of waiting
+        timeout: float | None = 0.75,  # noqa: ASYNC109 - of matching, not of waiting
         max_matches: int | None = None,
     ) -> list[object]:
         """Do what `json_get` does without blocking the event loop."""
@@ -264,7 +264,7 @@ class SpooledJsonArtifact(SpooledArtifact):
         self,
         path: str,
         *,
-        timeout: float | None = 1.0,  # noqa: ASYNC109 - of matching, not of waiting
+        timeout: float | None = 0.75,  # noqa: ASYNC109 - of matching, not of waiting
         max_matches: int | None = None,
     ) -> list[object]:
         """Do what `json_pluck` does without blocking the event loop."""
@@ -276,7 +276,7 @@ class SpooledJsonArtifact(SpooledArtifact):
         self,
         path: str,
         *,
-        timeout: float | None = 1.0,  # noqa: ASYNC109 - of matching, not of waiting
+        timeout: float | None = 0.75,  # noqa: ASYNC109 - of matching, not of waiting
         max_matches: int | None = None,
     ) -> list[object]:
         """Do what `json_filter` does without blocking the event loop."""

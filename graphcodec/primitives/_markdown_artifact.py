@@ -50,7 +50,7 @@ class SpooledMarkdownArtifact(SpooledArtifact):
     __graphcodec_tag__: ClassVar[str] = "SpooledMarkdownArtifact"
 
     max_markdown_bytes: ClassVar[int] = 1 << 20
-    markdown_timeout: ClassVar[float] = 1.0
+    markdown_timeout: ClassVar[float] = 0.75
 
     def md_frontmatter(self) -> dict[object, object] | None:
         """Return what the front matter says, reading no more than its lines.

@@ -73,7 +73,7 @@ def grep(
     pattern: str | re.Pattern[str],
     *,
     flags: str = "",
-    timeout: float | None = 1.0,
+    timeout: float | None = 0.75,
     max_matches: int | None = None,
     max_bytes: int | None = None,
 ) -> list[str]:
