@@ -9,14 +9,12 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from typing import Any, Final, TypeAlias, TypeGuard
+from typing import Any, Final, TypeGuard
 
 from graphcodec._paths import Step, excerpt, format_path
 from graphcodec.errors import InvalidValueError
 
 # What is read from a document is Any until it was looked at.
-
-Trail: TypeAlias = "tuple[Trail, Step] | None"
 
 REFERENCE: Final = "$ref"
 READER: Final = "$reader"
@@ -78,15 +76,6 @@ def steps(value: Any) -> Iterator[tuple[Step | None, Any]]:
 def _is_container(key: object, item: Any) -> bool:
     """Say whether it is the list in ``{"$tuple": [...]}`` or one of its kind."""
     return type(key) is str and key[:1] == "$" and is_list(item)
-
-
-def path_of(trail: Trail) -> str:
-    """Return the path that a trail is."""
-    found: list[Step] = []
-    while trail is not None:
-        trail, step = trail
-        found.append(step)
-    return format_path(reversed(found))
 
 
 # Paths that people write

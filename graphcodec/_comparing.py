@@ -22,12 +22,11 @@ from typing import Any, Final, TypeAlias
 from graphcodec import _slots as slots
 from graphcodec._layouts import layout_of, object_fields
 from graphcodec._live import type_name
-from graphcodec._paths import Step, excerpt
+from graphcodec._paths import Step, Trail, excerpt, steps_of
 from graphcodec._slots import SCALARS, OneOf, Row, Slot, Table, slot_of
 from graphcodec._unknown import Kept, OpaqueNode, Shared
 from graphcodec.readers._contracts import Reader
 
-Trail: TypeAlias = "tuple[Trail, Step] | None"
 Difference: TypeAlias = "tuple[tuple[Step, ...], str]"
 
 _CONTAINERS: Final = (list, tuple, set, frozenset, deque, dict)
@@ -69,7 +68,7 @@ class _Comparison:
             a, b, trail, scope = self._stack.pop()
             reason = self._compare(a, b, trail, scope)
             if reason is not None:
-                return _steps(trail), reason
+                return tuple(steps_of(trail)), reason
         return None
 
     def _compare(self, a: Any, b: Any, trail: Trail, scope: int) -> str | None:
@@ -291,11 +290,3 @@ def _same_scalar(a: Any, b: Any) -> bool:
             return a is b or a == b
         case _:
             return bool(a == b)
-
-
-def _steps(trail: Trail) -> tuple[Step, ...]:
-    steps: list[Step] = []
-    while trail is not None:
-        trail, step = trail
-        steps.append(step)
-    return tuple(reversed(steps))

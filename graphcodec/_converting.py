@@ -18,13 +18,12 @@ from typing import Any, Final
 import msgspec
 
 from graphcodec import _formats, _frames
-from graphcodec._classless import Trail
 from graphcodec._document import Document, Inside, Place
 from graphcodec._findings import Findings
 from graphcodec._formats import Format
 from graphcodec._frames import Compression
 from graphcodec._limits import exceeded
-from graphcodec._paths import excerpt
+from graphcodec._paths import Trail, excerpt, steps_of
 from graphcodec._pieces import ATOMS
 from graphcodec._rules import Rules, ShapeOf
 from graphcodec._slots import Untyped
@@ -154,14 +153,14 @@ def _replace(wire: dict[str, Any], markers: set[int], *, to_json: bool) -> None:
                 holder[key] = _for_json(item, (trail, key))
             elif kind is int and not LEAST_INT <= item <= MOST_INT:
                 msg = f"MessagePack can't hold {excerpt(item)} in 64 bits"
-                raise UndecodableValueError(msg, path=_shown((trail, key)))
+                raise UndecodableValueError(msg, path=wire_path(steps_of((trail, key))))
 
 
 def _require_text(keys: Iterable[Any], trail: Trail) -> None:
     for key in keys:
         if type(key) is not str:
             msg = f"a map needs text keys, not {excerpt(key)}"
-            raise UndecodableValueError(msg, path=_shown(trail))
+            raise UndecodableValueError(msg, path=wire_path(steps_of(trail)))
 
 
 def as_json(wire: dict[str, Any]) -> dict[str, Any]:
@@ -180,14 +179,5 @@ def _for_json(item: Any, trail: Trail) -> Any:
     if type(item) not in ATOMS or (type(item) is float and not isfinite(item)):
         shown = item if type(item) is float else f"{type(item).__name__} of MessagePack"
         msg = f"JSON has no {shown} without a marker"
-        raise UndecodableValueError(msg, path=_shown(trail))
+        raise UndecodableValueError(msg, path=wire_path(steps_of(trail)))
     return item
-
-
-def _shown(trail: Trail) -> str:
-    """Return the path of a place on the wire as errors say it."""
-    steps: list[Any] = []
-    while trail is not None:
-        trail, step = trail
-        steps.append(step)
-    return wire_path(reversed(steps))

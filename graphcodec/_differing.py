@@ -18,10 +18,10 @@ from attrs import define, field, frozen
 
 from graphcodec import _formats, _frames
 from graphcodec._aligning import Pair, align
-from graphcodec._classless import Trail, path_of, reference, tag_of, unwrapped
+from graphcodec._classless import reference, tag_of, unwrapped
 from graphcodec._converting import as_json
 from graphcodec._limits import Limits, exceeded
-from graphcodec._paths import Step
+from graphcodec._paths import Step, Trail, path_of
 from graphcodec._rules import levels
 from graphcodec._values import write_int
 from graphcodec.errors import LimitExceededError

@@ -8,9 +8,35 @@ from typing import TypeAlias
 Step: TypeAlias = str | int
 """A field, attribute or key (str), or a position in a sequence (int)."""
 
+Trail: TypeAlias = "tuple[Trail, Step] | None"
+"""The way to a place, innermost step last: walks share what they have in common."""
+
 _LONGEST_KEY = 40
 _MOST_STEPS = 24
 _WIDEST_INT = 128
+
+
+def steps_of(trail: Trail) -> list[Step]:
+    """Return the steps of a trail, outermost first.
+
+    Args:
+        trail: The way to a place.
+    """
+    steps: list[Step] = []
+    while trail is not None:
+        trail, step = trail
+        steps.append(step)
+    steps.reverse()
+    return steps
+
+
+def path_of(trail: Trail) -> str:
+    """Return the path that a trail is.
+
+    Args:
+        trail: The way to a place.
+    """
+    return format_path(steps_of(trail))
 
 
 def format_path(steps: Iterable[Step]) -> str:

@@ -14,10 +14,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from graphcodec._classless import READER, REFERENCE, Trail, path_of
+from graphcodec._classless import READER, REFERENCE
 from graphcodec._document import HARD_MARKERS, Document, Inside, Place
 from graphcodec._limits import NESTING
-from graphcodec._paths import excerpt
+from graphcodec._paths import Trail, excerpt, path_of
 from graphcodec._pieces import longest_deque, require_plain, split_pairs
 from graphcodec._slots import Untyped
 from graphcodec._values import MARKERS, read_bytes, read_marker

@@ -16,7 +16,7 @@ from graphcodec._cache._chunks import Address, Chunk, Entry
 from graphcodec._cache._joining import malformed
 from graphcodec._document import reference
 from graphcodec._limits import exceeded
-from graphcodec._paths import Step, format_path
+from graphcodec._paths import Trail, path_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from graphcodec._cache._documents import Documents
 
 Kind: TypeAlias = Literal["added", "removed", "changed"]
-Trail: TypeAlias = "tuple[Trail, Step] | None"
 
 
 @frozen
@@ -195,7 +194,7 @@ def differences(a: Side, b: Side, documents: Documents) -> Iterator[Change]:
     while stack:
         before, after, trail = stack.pop()
         if before is None or after is None:
-            yield Change("added" if before is None else "removed", _path(trail))
+            yield Change("added" if before is None else "removed", path_of(trail))
             continue
         if isinstance(before, _Link) and before == after:
             continue
@@ -203,7 +202,7 @@ def differences(a: Side, b: Side, documents: Documents) -> Iterator[Change]:
         pair = (id(one.value), id(two.value))
         kind = type(one.value)
         if _differs(one.value, two.value):
-            yield Change("changed", _path(trail))
+            yield Change("changed", path_of(trail))
         elif kind is list and pair not in met:
             met.add(pair)
             stack += reversed([*_listed(old.items(one), new.items(two), trail)])
@@ -235,11 +234,3 @@ def _mapped(
     for key in {**one, **two}:
         step = trail if key[:1] == "$" else (trail, key)
         yield one.get(key), two.get(key), step
-
-
-def _path(trail: Trail) -> str:
-    steps: list[Step] = []
-    while trail is not None:
-        trail, step = trail
-        steps.append(step)
-    return format_path(reversed(steps))

@@ -150,19 +150,19 @@ class Joiner:
         return self._contents(self._chunks[address], shown(address), level)
 
     def _contents(self, chunk: Chunk, name: str, level: int) -> Any:
-        wire = self._parsed(chunk, name)
+        document = self._open(chunk.document)
+        wire = self._parsed(document, name)
         if "nodes" in wire:
             raise malformed(name, "it has nodes of its own in the place of a link")
-        if not chunk.entries and b"$ref" not in chunk.document:
+        if not chunk.entries and b"$ref" not in document:
             return wire["root"]
         return _Filler(self, chunk, range(0), name).filled(wire["root"], level)
 
     def _opened(self, address: Address) -> tuple[Chunk, Wire]:
         chunk = self._chunks[address]
-        return chunk, self._parsed(chunk, shown(address))
+        return chunk, self._parsed(self._open(chunk.document), shown(address))
 
-    def _parsed(self, chunk: Chunk, name: str) -> Wire:
-        document = self._open(chunk.document)
+    def _parsed(self, document: bytes, name: str) -> Wire:
         self._left -= len(document)
         if self._left < 0:
             most = self._limits.max_bytes

@@ -47,16 +47,20 @@ class _Trouble(click.ClickException):
         click.echo(f"graphcodec: {self.message}", file=file, err=True)
 
 
-@click.command()
-@click.argument("old", type=DOCUMENT)
-@click.argument("new", type=DOCUMENT)
-@click.option(
+most_option = click.option(
     "--most",
     type=click.IntRange(min=0),
     default=200,
     show_default=True,
     help="How many differences to show.",
 )
+"""The option of commands that show differences."""
+
+
+@click.command()
+@click.argument("old", type=DOCUMENT)
+@click.argument("new", type=DOCUMENT)
+@most_option
 @click.option("--json", "as_json", is_flag=True, help="Write JSON for a script.")
 def diff(old: str, new: str, most: int, *, as_json: bool) -> int:
     """Show what two documents differ in, by meaning.

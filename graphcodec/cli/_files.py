@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import AbstractContextManager, nullcontext
 from importlib import import_module
 from pathlib import Path
 from typing import Final
@@ -14,6 +13,7 @@ import click
 from rich.console import Console
 from rich.progress import Progress
 
+from graphcodec._replacing import replace_file
 from graphcodec.codec import Codec
 from graphcodec.errors import GraphCodecError
 
@@ -73,17 +73,10 @@ def write_bytes(file: str, data: bytes) -> None:
         sys.stdout.buffer.flush()
         return
     path = Path(file).resolve()
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        with part.open("xb") as stream:
-            stream.write(data)
-            stream.flush()
-            os.fsync(stream.fileno())
-        with suppress(FileNotFoundError):
-            part.chmod(path.stat().st_mode & 0o7777)
-        part.replace(path)
+        mode = path.stat().st_mode & 0o7777 if path.exists() else None
+        replace_file(path, data, mode=mode)
     except OSError as exc:
-        part.unlink(missing_ok=True)
         raise click.FileError(file, exc.strerror) from exc
 
 

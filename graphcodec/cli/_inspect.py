@@ -15,13 +15,11 @@ from graphcodec import _formats, _frames
 from graphcodec._classless import (
     READER,
     Finder,
-    Trail,
     parse_path,
-    path_of,
     tag_of,
 )
 from graphcodec._limits import Limits
-from graphcodec._paths import Step
+from graphcodec._paths import Step, Trail, path_of
 from graphcodec.cli._files import DOCUMENT, about, busy, read_bytes, title
 from graphcodec.cli._locators import shown_part
 from graphcodec.cli._search import Match, compiled, matching, of_type

@@ -217,13 +217,7 @@ def report(file: str, out: str, title: str) -> None:
 @run.command()
 @click.argument("old", type=_RUN)
 @click.argument("new", type=_RUN)
-@click.option(
-    "--most",
-    type=click.IntRange(min=0),
-    default=200,
-    show_default=True,
-    help="How many differences to show.",
-)
+@_diff.most_option
 @click.option("--json", "as_json", is_flag=True, help="Write JSON for a script.")
 def diff(old: str, new: str, most: int, *, as_json: bool) -> int:
     """Show what two runs differ in: examples, turns, arguments, verdicts.

@@ -9,13 +9,12 @@ from attrs import define, field, frozen
 
 from graphcodec._classless import (
     READER,
-    Trail,
     is_map,
-    path_of,
     reference,
     steps,
     tag_of,
 )
+from graphcodec._paths import Trail, path_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

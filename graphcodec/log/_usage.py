@@ -148,9 +148,18 @@ def _to_octets(value: Sequence[int] | None) -> tuple[int, ...] | None:
     return None if value is None else to_tuple(value)
 
 
+@frozen(kw_only=True, eq=False, repr=False)
+class _LogProb(Primitive):
+    token: str = field(metadata=ANY_TEXT)
+    logprob: float = field(converter=to_float)
+    bytes: tuple[int, ...] | None = field(
+        default=None, converter=_to_octets, metadata={**U8, **OMIT_NONE}
+    )
+
+
 @checked
 @frozen(kw_only=True, eq=False, repr=False)
-class TopLogProb(Primitive):
+class TopLogProb(_LogProb):
     """One token that was likely at some place.
 
     Attributes:
@@ -161,16 +170,10 @@ class TopLogProb(Primitive):
 
     __graphcodec_tag__: ClassVar[str] = "log:TopLogProb"
 
-    token: str = field(metadata=ANY_TEXT)
-    logprob: float = field(converter=to_float)
-    bytes: tuple[int, ...] | None = field(
-        default=None, converter=_to_octets, metadata={**U8, **OMIT_NONE}
-    )
-
 
 @checked
 @frozen(kw_only=True, eq=False, repr=False)
-class RefusalLogProb(Primitive):
+class RefusalLogProb(_LogProb):
     """One token of a refusal.
 
     Attributes:
@@ -181,12 +184,6 @@ class RefusalLogProb(Primitive):
 
     __graphcodec_tag__: ClassVar[str] = "log:RefusalLogProb"
 
-    token: str = field(metadata=ANY_TEXT)
-    logprob: float = field(converter=to_float)
-    bytes: tuple[int, ...] | None = field(
-        default=None, converter=_to_octets, metadata={**U8, **OMIT_NONE}
-    )
-
 
 def _to_tops(value: Sequence[TopLogProb] | None) -> tuple[TopLogProb, ...] | None:
     return None if value is None else to_tuple(value)
@@ -194,7 +191,7 @@ def _to_tops(value: Sequence[TopLogProb] | None) -> tuple[TopLogProb, ...] | Non
 
 @checked
 @frozen(kw_only=True, eq=False, repr=False)
-class ContentLogProb(Primitive):
+class ContentLogProb(_LogProb):
     """One token of an answer.
 
     Attributes:
@@ -206,11 +203,6 @@ class ContentLogProb(Primitive):
 
     __graphcodec_tag__: ClassVar[str] = "log:ContentLogProb"
 
-    token: str = field(metadata=ANY_TEXT)
-    logprob: float = field(converter=to_float)
-    bytes: tuple[int, ...] | None = field(
-        default=None, converter=_to_octets, metadata={**U8, **OMIT_NONE}
-    )
     top_logprobs: tuple[TopLogProb, ...] | None = field(
         default=None, converter=_to_tops, metadata=OMIT_NONE
     )

@@ -2,17 +2,13 @@
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any, Final, TypeVar, cast
+from typing import Any, cast
 
 from attrs import field
 
 from graphcodec.primitives._checks import ALLOW_EMPTY
 from graphcodec.primitives._convert import to_moment
 from graphcodec.runs._metadata import Metadata
-
-T = TypeVar("T")
-
-NAMES: Final = "graphcodec_key"
 
 
 def to_metadata(value: Mapping[str, object] | None) -> Metadata:

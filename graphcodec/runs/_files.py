@@ -2,13 +2,13 @@
 
 import json
 import os
-import secrets
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from threading import Lock
 from types import TracebackType
 from typing import TYPE_CHECKING, Final, Self, cast
 
+from graphcodec._replacing import replace_file
 from graphcodec.errors import GraphCodecError, UndecodableValueError
 from graphcodec.runs._builder import RunDataBuilder
 from graphcodec.runs._bus import EventBus, Subscription
@@ -48,17 +48,7 @@ class JsonFile:
         text = json.dumps(run.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
         target = Path(path)
         target.parent.mkdir(parents=True, exist_ok=True)
-        # Beside the target, so that it can take its place; with the usual permissions.
-        fresh = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
-        try:
-            with fresh.open("x", encoding="utf-8", errors="surrogatepass") as file:
-                file.write(text + "\n")
-                file.flush()
-                os.fsync(file.fileno())
-            fresh.replace(target)
-        except BaseException:
-            fresh.unlink(missing_ok=True)
-            raise
+        replace_file(target, text.encode("utf-8", "surrogatepass") + b"\n")
 
     @staticmethod
     def read(path: StrPath) -> RunData:
