@@ -1,12 +1,6 @@
 """A run as one page that needs nothing but a browser."""
 
-import base64
-import hashlib
-import html
-import json
-from importlib import resources
-from string import Template
-
+from graphcodec import _page
 from graphcodec.runs._data import RunData
 from graphcodec.runs._readable import readable
 
@@ -26,24 +20,5 @@ def report_html(run: RunData, *, title: str = "") -> str:
     Raises:
         UnencodableValueError: If a value in the run has no wire form.
     """
-    script = _part("report.js")
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    return Template(_part("report.html")).substitute(
-        title=html.escape(title or "Agent test run"),
-        style=_part("report.css"),
-        script=script,
-        script_hash=f"sha256-{digest}",
-        run=_as_text(readable(run)),
-    )
-
-
-def _part(name: str) -> str:
-    return resources.files("graphcodec.runs").joinpath("page", name).read_text("utf-8")
-
-
-def _as_text(form: dict[str, object]) -> str:
-    """Return JSON that can't end the element it stands in, whatever it holds."""
-    text = json.dumps(form, separators=(",", ":"), allow_nan=False)
-    for sign in "<>&":
-        text = text.replace(sign, f"\\u{ord(sign):04x}")
-    return text
+    name = title or "Agent test run"
+    return _page.made("graphcodec.runs", "report", readable(run), title=name)

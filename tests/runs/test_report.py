@@ -310,6 +310,14 @@ def test_attacks_are_text(page: Any) -> None:
     assert len(page.asked) == 1
 
 
+@pytest.mark.parametrize(
+    "page", [built(started(), said(1, "a\u202eb\x1bc"))], indirect=True, ids=["bidi"]
+)
+def test_controls_are_shown_as_what_they_are(page: Any) -> None:
+    """Nothing turns the text around, and nothing in it is hidden."""
+    assert page.text_content(".said p") == "aU+202EbU+001Bc"
+
+
 def rich() -> RunData:
     """Return a run of all that is long, nested, folded or of another script."""
     calls = [

@@ -1,14 +1,9 @@
-"use strict";
-// Everything that was recorded goes into the page as text, never as markup.
-
 const STATUSES = ["failed", "aborted", "running", "pending", "passed"];
-const LONG_TEXT = 1500;
 const MANY_CALLS = 6;
 const MANY_STEPS = 30;
 const SEARCHED = 2000;
 
-const byId = (id) => document.getElementById(id);
-const run = JSON.parse(byId("run").textContent);
+const run = island();
 const entries = Object.values(run.examples).map(toEntry);
 const state = { statuses: new Set(), words: "", shown: entries, current: null };
 
@@ -23,93 +18,6 @@ function addressOf(id, index) {
   } catch {
     return `example-${index}`; // Half a character has no address.
   }
-}
-
-// Making nodes
-
-function el(name, options = {}, ...children) {
-  const node = document.createElement(name);
-  for (const [key, value] of Object.entries(options)) {
-    setOption(node, key, value);
-  }
-  node.append(...children.flat(Infinity).filter(isSomething));
-  return node;
-}
-
-function setOption(node, key, value) {
-  if (!isSomething(value)) return;
-  if (key.startsWith("on")) node.addEventListener(key.slice(2), value);
-  else node.setAttribute(key, value);
-}
-
-function isSomething(value) {
-  return value !== null && value !== undefined && value !== "";
-}
-
-function sign(mark, meaning) {
-  return el("span", { class: meaning, role: "img", "aria-label": meaning, title: meaning }, mark);
-}
-
-function folded(title, content, kind = "wide") {
-  return el("details", { class: kind }, el("summary", {}, title), el("div", {}, content));
-}
-
-function textBlock(text) {
-  const node = el("p", { dir: "auto" }, text.slice(0, LONG_TEXT));
-  if (text.length <= LONG_TEXT) return node;
-  node.append("…");
-  const all = () => {
-    node.textContent = text;
-    more.remove();
-  };
-  const label = `Show all ${text.length.toLocaleString("en")} characters`;
-  const more = el("button", { class: "plain more-text", type: "button", onclick: all }, label);
-  return [node, more];
-}
-
-function code(value) {
-  return el("pre", { dir: "auto", tabindex: "0" }, pretty(value));
-}
-
-// Values as texts
-
-function plural(count, word, words = `${word}s`) {
-  return `${count.toLocaleString("en")} ${count === 1 ? word : words}`;
-}
-
-function duration(ms) {
-  if (!isSomething(ms)) return "";
-  if (ms < 1000) return `${Math.round(ms)} ms`;
-  if (ms < 60000) return `${(ms / 1000).toFixed(1)} s`;
-  return `${Math.floor(ms / 60000)} min ${Math.floor((ms % 60000) / 1000)} s`;
-}
-
-function clock(time) {
-  return time ? time.slice(11, 19) : "";
-}
-
-function pretty(value) {
-  const data = typeof value === "string" ? parsed(value) : value;
-  return typeof data === "string" ? data : JSON.stringify(data, null, 2);
-}
-
-// Tools often answer with JSON that is a text: it is shown as what it holds.
-function parsed(text) {
-  if (!/^\s*[[{]/.test(text)) return text;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
-}
-
-function short(value, most = 160) {
-  const text = typeof value === "string" ? value : JSON.stringify(value) ?? "";
-  return text.length > most ? `${text.slice(0, most - 1)}…` : text;
-}
-
-function isEmpty(map) {
-  return !map || Object.keys(map).length === 0;
 }
 
 // What a run says in numbers
@@ -144,14 +52,6 @@ function totals(examples) {
     sum.answers += used.latency ? 1 : 0;
   }
   return sum;
-}
-
-function countBy(items, key) {
-  const counts = new Map();
-  for (const item of items) {
-    counts.set(key(item), (counts.get(key(item)) ?? 0) + 1);
-  }
-  return counts;
 }
 
 // The head
@@ -544,14 +444,6 @@ function step(by) {
   show(state.shown[next]); // At once: the next key may come before the address has changed.
 }
 
-function toggleTheme() {
-  const root = document.documentElement;
-  const isDark = root.dataset.theme
-    ? root.dataset.theme === "dark"
-    : matchMedia("(prefers-color-scheme: dark)").matches;
-  root.dataset.theme = isDark ? "light" : "dark";
-}
-
 function toggleCalls() {
   const calls = [...document.querySelectorAll("details.call, details.calls")];
   const isOpening = calls.some((node) => !node.open);
@@ -577,14 +469,6 @@ const SEARCH_KEYS = { ...LIST_KEYS, Escape: () => byId("words").blur() };
 function keysFor(target) {
   if (target === byId("words")) return SEARCH_KEYS;
   return byId("list").contains(target) ? { ...KEYS, ...LIST_KEYS } : KEYS;
-}
-
-function onKey(event) {
-  if (event.ctrlKey || event.metaKey || event.altKey || byId("help").open) return;
-  const action = keysFor(event.target)[event.key];
-  if (!action) return;
-  event.preventDefault();
-  action();
 }
 
 function onWords(event) {
