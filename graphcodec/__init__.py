@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from graphcodec import errors as errors
+    from graphcodec._classes._marks import encodable as encodable
+    from graphcodec._classes._marks import extra as extra
     from graphcodec._forging import forge_tools as forge_tools
-    from graphcodec._handles import Finding as Finding
-    from graphcodec._handles import VerifyReport as VerifyReport
-    from graphcodec._handles import handles as handles
-    from graphcodec._handles import verify as verify
+    from graphcodec._graphs._handles import Finding as Finding
+    from graphcodec._graphs._handles import VerifyReport as VerifyReport
+    from graphcodec._graphs._handles import handles as handles
+    from graphcodec._graphs._handles import verify as verify
+    from graphcodec._graphs._persist import apersist as apersist
+    from graphcodec._graphs._persist import persist as persist
+    from graphcodec._graphs._trust import TrustPolicy as TrustPolicy
     from graphcodec._limits import Limits as Limits
-    from graphcodec._marks import encodable as encodable
-    from graphcodec._marks import extra as extra
-    from graphcodec._persist import apersist as apersist
-    from graphcodec._persist import persist as persist
     from graphcodec._seal import Seal as Seal
-    from graphcodec._trust import TrustPolicy as TrustPolicy
     from graphcodec._unknown import OpaqueNode as OpaqueNode
     from graphcodec.codec import Codec as Codec
     from graphcodec.codec import configure_converter as configure_converter
@@ -61,12 +61,12 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "graphcodec._forging": ("forge_tools",),
-    "graphcodec._handles": ("Finding", "VerifyReport", "handles", "verify"),
+    "graphcodec._graphs._handles": ("Finding", "VerifyReport", "handles", "verify"),
     "graphcodec._limits": ("Limits",),
-    "graphcodec._marks": ("encodable", "extra"),
-    "graphcodec._persist": ("apersist", "persist"),
+    "graphcodec._classes._marks": ("encodable", "extra"),
+    "graphcodec._graphs._persist": ("apersist", "persist"),
     "graphcodec._seal": ("Seal",),
-    "graphcodec._trust": ("TrustPolicy",),
+    "graphcodec._graphs._trust": ("TrustPolicy",),
     "graphcodec._unknown": ("OpaqueNode",),
     "graphcodec.codec": (
         "Codec",

@@ -11,11 +11,11 @@ import attrs
 
 from graphcodec._formats import Format
 from graphcodec._frames import Compression, check_compression
+from graphcodec._graphs._trust import TrustPolicy
 from graphcodec._handlers import Handlers
 from graphcodec._limits import Limits
 from graphcodec._live import type_name
 from graphcodec._seal import Seal
-from graphcodec._trust import TrustPolicy
 from graphcodec.errors import InvalidValueError
 from graphcodec.readers._contracts import Resolver
 

@@ -16,29 +16,30 @@ from typing import Any, Literal, TypeAlias, TypeVar, overload
 import attrs
 
 from graphcodec import primitives
-from graphcodec._comparing import difference
-from graphcodec._conforming import mismatch
-from graphcodec._engine import Engine, Finish
+from graphcodec._classes._hooks import CodecConverter, Hooks, install
+from graphcodec._classes._marks import Upgrade, mark_of
+from graphcodec._classes._registry import TypeRegistry
+from graphcodec._classes._shapes import Shape
+from graphcodec._coding._engine import Engine, Finish
 from graphcodec._formats import Data, Format, as_bytes
 from graphcodec._frames import Compression
+from graphcodec._graphs._comparing import difference
+from graphcodec._graphs._conforming import mismatch
+from graphcodec._graphs._trust import TrustPolicy
 from graphcodec._handlers import as_handlers
-from graphcodec._hooks import CodecConverter, Hooks, install
 from graphcodec._limits import Limits
 from graphcodec._live import type_name
-from graphcodec._marks import Upgrade, mark_of
 from graphcodec._options import Options, Types, check_options, frozen_types, listed
 from graphcodec._paths import format_path, with_article
-from graphcodec._registry import TypeRegistry
 from graphcodec._resolving import Resolvers
 from graphcodec._seal import Seal, check_context
-from graphcodec._trust import TrustPolicy
 from graphcodec.errors import (
     InvalidValueError,
     RoundTripError,
     SealError,
     UndecodableValueError,
 )
-from graphcodec.readers._contracts import Resolver
+from graphcodec.readers._contracts import Reader, ReaderDescriptor, Resolver
 
 T = TypeVar("T")
 
@@ -286,7 +287,7 @@ class Codec:
             InvalidValueError: If no instance of *cls* can be read.
         """
         # Whoever only writes and reads documents need not load it.
-        from graphcodec._wire_schema import Reading, json_schema  # noqa: PLC0415
+        from graphcodec._schemas._wire import Reading, json_schema  # noqa: PLC0415
 
         options = self._options
         reading = Reading(
@@ -390,7 +391,28 @@ class Codec:
         self._engine.resolvers.add(resolver)
         self._added_resolvers.append(resolver)
 
+    def resolve(self, tag: str, descriptor: ReaderDescriptor) -> Reader:
+        """Return the reader that this codec makes of a handle; nothing is opened.
+
+        Args:
+            tag: The family and the scheme, such as ``media:fsspec``.
+            descriptor: The scheme and the locator.
+
+        Raises:
+            NoReaderResolverError: If no resolver takes it.
+            UndecodableValueError: If its locator is malformed.
+        """
+        return self._engine.resolvers.resolve(tag, descriptor)
+
     # For the other modules of this package
+
+    def shape_of(self, tag: str) -> Shape | None:
+        """Return what is known of the class under *tag*; for this package alone.
+
+        Args:
+            tag: A tag, or an alias of one.
+        """
+        return self._engine.registry.by_tag(tag)
 
     def written(self, obj: object, finish: Finish[T]) -> T:
         """Return what *finish* makes of a document; for this package alone.

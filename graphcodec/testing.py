@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from graphcodec._comparing import difference
+from graphcodec._graphs._comparing import difference
 
 if TYPE_CHECKING:
     from graphcodec import _strategies as strategies

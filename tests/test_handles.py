@@ -10,9 +10,9 @@ import attrs
 import pytest
 
 from graphcodec import Codec, OpaqueNode, persist
-from graphcodec._handles import VerifyReport, handles, verify
+from graphcodec._graphs._handles import VerifyReport, handles, verify
+from graphcodec._graphs._traverse import path_to
 from graphcodec._paths import format_path
-from graphcodec._traverse import path_to
 from graphcodec.errors import (
     GraphCodecError,
     HandleError,

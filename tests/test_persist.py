@@ -15,8 +15,8 @@ import pydantic
 import pytest
 
 from graphcodec import Codec, OpaqueNode, encodable, extra
-from graphcodec._handles import handles
-from graphcodec._persist import apersist, persist
+from graphcodec._graphs._handles import handles
+from graphcodec._graphs._persist import apersist, persist
 from graphcodec.errors import (
     CyclicGraphError,
     HandleNotFoundError,

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from graphcodec import Codec
-from graphcodec._handles import handles
-from graphcodec._persist import persist
-from graphcodec._traverse import Walk
+from graphcodec._graphs._handles import handles
+from graphcodec._graphs._persist import persist
+from graphcodec._graphs._traverse import Walk
 from graphcodec.readers import BytesStore
 from graphcodec.testing import same_graph, strategies
 

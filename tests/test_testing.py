@@ -21,8 +21,8 @@ from hypothesis import given
 from hypothesis.errors import NoSuchExample
 
 from graphcodec import primitives, testing
+from graphcodec._graphs._traverse import CONTAINERS, Walk, edges
 from graphcodec._strategies._primitives import readers_of
-from graphcodec._traverse import CONTAINERS, Walk, edges
 from graphcodec.primitives import Conversation, Identity, Registry, ToolCall
 from graphcodec.readers import BytesReader, Reader
 from graphcodec.testing import same_graph, strategies

@@ -27,8 +27,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from attrs import field, frozen
 
 from graphcodec._cache._chunks import Address, Entry, pack
-from graphcodec._document import reference
-from graphcodec._ordering import cycles
+from graphcodec._coding._document import reference
+from graphcodec._coding._ordering import cycles
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -14,7 +14,7 @@ from attrs import frozen
 from graphcodec import _formats
 from graphcodec._cache._chunks import Address, Chunk, Entry
 from graphcodec._cache._joining import malformed
-from graphcodec._document import reference
+from graphcodec._coding._document import reference
 from graphcodec._limits import exceeded
 from graphcodec._paths import Trail, path_of
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from graphcodec import _formats
 from graphcodec._cache._chunks import Address, Chunk, Entry, shown
-from graphcodec._document import reference
+from graphcodec._coding._document import reference
 from graphcodec._limits import NESTING, exceeded
 from graphcodec.errors import LimitExceededError, UndecodableValueError
 

@@ -10,7 +10,7 @@ import click
 from attrs import frozen
 
 from graphcodec import _formats, _frames
-from graphcodec._converting import convert as rewrite
+from graphcodec._documents._converting import convert as rewrite
 from graphcodec.cli._files import (
     DOCUMENT,
     STDIN,

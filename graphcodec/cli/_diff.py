@@ -12,7 +12,12 @@ import attrs
 import click
 from rich.text import Text
 
-from graphcodec._differing import Change, Difference, changed_part, differences
+from graphcodec._documents._differing import (
+    Change,
+    Difference,
+    changed_part,
+    differences,
+)
 from graphcodec.cli._files import DOCUMENT, about, busy, once, read_bytes, title
 from graphcodec.cli._locators import shown_graph, shown_part
 from graphcodec.cli._text import console, cut

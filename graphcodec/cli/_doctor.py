@@ -7,7 +7,7 @@ import sys
 from collections import Counter
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import attrs
 import click
@@ -19,7 +19,7 @@ from rich.text import Text
 
 from graphcodec import _formats
 from graphcodec._frames import opened
-from graphcodec._handles import examined
+from graphcodec._graphs._handles import examined
 from graphcodec._resolving import Resolvers
 from graphcodec.cli._files import DOCUMENT, about, codec_option, read_bytes, title
 from graphcodec.cli._survey import Handle, survey
@@ -30,10 +30,11 @@ from graphcodec.errors import GraphCodecError, NoReaderResolverError
 from graphcodec.readers import Reader, ReaderDescriptor
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
-    from graphcodec._handles import Verdict
-    from graphcodec._limits import Limits
+    from graphcodec._graphs._handles import Verdict
+
+_Resolve: TypeAlias = "Callable[[str, ReaderDescriptor], Reader]"
 
 _MOST_WRONG: Final = 200
 _MOST_RIGHT: Final = 20
@@ -154,30 +155,26 @@ def _handles(file: str, codec: Codec) -> list[Handle]:
         UndecodableValueError: If it is none.
     """
     try:
-        wire = _formats.read(opened(read_bytes(file), _limits(codec)))
+        wire = _formats.read(opened(read_bytes(file), codec.limits))
     except GraphCodecError as exc:
         raise about(exc, file) from exc
     return survey(wire).handles
 
 
-def _limits(codec: Codec) -> Limits:
-    return codec._options.limits  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
-
-
 # What is bound
 
 
-def _resolvers(codec: Codec, stores: Mapping[str, str]) -> list[Resolvers]:
+def _resolvers(codec: Codec, stores: Mapping[str, str]) -> list[_Resolve]:
     """Return who may know a handle: the stores of the call, then the codec."""
-    known = [codec._engine.resolvers]  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+    known: list[_Resolve] = [codec.resolve]
     if not stores:
         return known
     from graphcodec_resolvers import FsspecResolver  # noqa: PLC0415
 
-    return [Resolvers([FsspecResolver(stores)], builtin=False), *known]
+    return [Resolvers([FsspecResolver(stores)], builtin=False).resolve, *known]
 
 
-def _reader(handle: Handle, resolvers: list[Resolvers]) -> Reader | GraphCodecError:
+def _reader(handle: Handle, resolvers: list[_Resolve]) -> Reader | GraphCodecError:
     scheme = handle.tag.partition(":")[2]
     try:
         descriptor = ReaderDescriptor(scheme, handle.locator)  # type: ignore[arg-type]
@@ -186,7 +183,7 @@ def _reader(handle: Handle, resolvers: list[Resolvers]) -> Reader | GraphCodecEr
     missing = NoReaderResolverError()
     for each in resolvers:
         try:
-            return each.resolve(handle.tag, descriptor)
+            return each(handle.tag, descriptor)
         except NoReaderResolverError as exc:
             missing = exc
         except GraphCodecError as exc:

@@ -12,7 +12,7 @@ from attrs import frozen
 from rich.text import Text
 
 from graphcodec import _formats, _frames
-from graphcodec._classless import (
+from graphcodec._documents._classless import (
     READER,
     Finder,
     parse_path,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from graphcodec._classless import READER, is_list, is_map, tag_of
+from graphcodec._documents._classless import READER, is_list, is_map, tag_of
 from graphcodec_resolvers._urls import shown_url
 
 _DEEPEST: Final = 20

@@ -10,8 +10,7 @@ import click
 from rich.table import Table
 from rich.text import Text
 
-from graphcodec._schema_diff import Change, compare
-from graphcodec._validating import inside
+from graphcodec._schemas._diff import Change, compare
 from graphcodec.cli._files import (
     DOCUMENT,
     STDIN,
@@ -27,7 +26,7 @@ from graphcodec.codec import Codec
 from graphcodec.errors import InvalidValueError
 
 if TYPE_CHECKING:
-    from graphcodec._schema_parts import Schema
+    from graphcodec._schemas._parts import Schema
 
 _STYLES: Final = {"error": "red", "warning": "yellow", "note": "dim"}
 
@@ -61,7 +60,7 @@ def schema(
 
 
 def _class(codec: Codec, tag: str) -> type:
-    shape = inside(codec)[0](tag)
+    shape = codec.shape_of(tag)
     if shape is None:
         msg = f"the codec knows no tag {tag!r}; --codec names another one"
         raise click.BadParameter(msg, param_hint="--type")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from attrs import frozen
 
-from graphcodec._classless import reference, steps, tag_of
+from graphcodec._documents._classless import reference, steps, tag_of
 from graphcodec._paths import Trail, path_of
 from graphcodec.cli._locators import shown_reader
 from graphcodec.errors import InvalidValueError, LimitExceededError

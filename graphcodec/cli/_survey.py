@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import define, field, frozen
 
-from graphcodec._classless import (
+from graphcodec._documents._classless import (
     READER,
     is_map,
     reference,

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 import msgspec
 from attrs import define, frozen
 
-from graphcodec import _classless as wire_level
-from graphcodec._classless import is_list, is_map, unwrapped
+from graphcodec._documents import _classless as wire_level
+from graphcodec._documents._classless import is_list, is_map, unwrapped
 from graphcodec.cli._locators import shown_part, shown_text
 from graphcodec.cli._text import counted, cut
 

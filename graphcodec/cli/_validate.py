@@ -11,8 +11,8 @@ import click
 from rich.table import Table
 from rich.text import Text
 
-from graphcodec._validating import Report
-from graphcodec._validating import validate as examine
+from graphcodec._documents._validating import Report
+from graphcodec._documents._validating import validate as examine
 from graphcodec.cli._files import (
     DOCUMENT,
     busy,
@@ -27,7 +27,7 @@ from graphcodec.cli._text import console, counted, cut, size
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from graphcodec._findings import Finding
+    from graphcodec._documents._findings import Finding
     from graphcodec.codec import Codec
 
 _FORMATS = {"json": "JSON", "msgpack": "MessagePack"}

@@ -13,7 +13,7 @@ import sys
 from typing import TYPE_CHECKING, Any, Final
 
 from graphcodec import Codec, SpooledArtifact
-from graphcodec._handles import handles
+from graphcodec._graphs._handles import handles
 from graphcodec.errors import GraphCodecError
 from graphcodec_resolvers import FsspecResolver
 

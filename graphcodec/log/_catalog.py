@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from graphcodec._marks import mark_of
+from graphcodec._classes._marks import mark_of
 from graphcodec.log import (
     _content,
     _failures,

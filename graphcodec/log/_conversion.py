@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from typing import Any, Final, Literal, cast
 
 from graphcodec import primitives as p
-from graphcodec._comparing import difference
+from graphcodec._graphs._comparing import difference
 from graphcodec.codec import Codec, encode_text
 from graphcodec.errors import JsonError
 from graphcodec.log._content import (

@@ -12,7 +12,7 @@ import json
 from collections.abc import Mapping
 from typing import Final, cast
 
-from graphcodec._persist import INLINE_LIMIT
+from graphcodec._graphs._persist import INLINE_LIMIT
 from graphcodec.codec import Codec, decode, encode_text
 from graphcodec.errors import InvalidValueError, JsonError
 from graphcodec.log._content import ImageContent, TextContent

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Self, cast, get_args
 
 from graphcodec import primitives
-from graphcodec._persist import persist
+from graphcodec._graphs._persist import persist
 from graphcodec.codec import Codec
 from graphcodec.errors import InvalidValueError, JsonError, StorageError
 from graphcodec.log._conversion import Item, from_primitives

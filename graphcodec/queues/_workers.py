@@ -107,10 +107,10 @@ def worker_codec(codec: GivenCodec) -> None:
 
 def _bound(source: CodecSource, descriptor: ReaderDescriptor) -> Reader | None:
     # A pickled reader does not say which family it belonged to.
-    resolvers = source.get()._engine.resolvers  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+    codec = source.get()
     for family in _FAMILIES:
         try:
-            return resolvers.resolve(f"{family}:{descriptor.scheme}", descriptor)
+            return codec.resolve(f"{family}:{descriptor.scheme}", descriptor)
         except NoReaderResolverError:
             continue
     return None

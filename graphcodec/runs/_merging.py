@@ -11,7 +11,7 @@ from graphcodec.runs._forms import plain_codec, to_form
 from graphcodec.runs._metadata import Metadata
 
 if TYPE_CHECKING:
-    from graphcodec._differing import Difference
+    from graphcodec._documents._differing import Difference
 
 __all__ = ["diff_runs", "merge_runs"]
 
@@ -52,7 +52,7 @@ def diff_runs(old: RunData, new: RunData) -> tuple[Difference, ...]:
         UnencodableValueError: If a value in one has no wire form.
     """
     # Comparing needs the codec, publishing does not.
-    from graphcodec._differing import differences  # noqa: PLC0415
+    from graphcodec._documents._differing import differences  # noqa: PLC0415
 
     return differences(_comparable(old), _comparable(new))
 

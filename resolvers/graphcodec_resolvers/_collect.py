@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, cast
 from attrs import frozen
 
 from graphcodec import _parallel
-from graphcodec._handles import handles
+from graphcodec._graphs._handles import handles
 from graphcodec._live import type_name
 from graphcodec.errors import InvalidValueError
 from graphcodec.readers import BytesReader, Reader, ReaderDescriptor

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphcodec import Codec, Limits, Registry, decode, encode, errors
-from graphcodec._converting import convert
+from graphcodec._documents._converting import convert
 from graphcodec.testing import same_graph, strategies
 from tests.cli.calling import call
 from tests.cli.running import run

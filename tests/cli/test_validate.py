@@ -15,9 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphcodec import Codec, Limits, Media, Message, Registry, encode, errors
-from graphcodec._findings import Finding
-from graphcodec._scanning import duplicates, end_of_first
-from graphcodec._validating import validate
+from graphcodec._documents._findings import Finding
+from graphcodec._documents._scanning import duplicates, end_of_first
+from graphcodec._documents._validating import validate
 from graphcodec.testing import strategies
 from graphcodec_resolvers import HttpReader
 from tests.cli.calling import call

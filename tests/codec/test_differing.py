@@ -10,7 +10,7 @@ from attrs import evolve
 from hypothesis import given, settings
 
 from graphcodec import Codec, Registry, errors
-from graphcodec._differing import changed_part, differences
+from graphcodec._documents._differing import changed_part, differences
 from graphcodec.primitives import Identity, Message, Tokenizable
 from graphcodec.testing import strategies
 from tests.codec.samples import CODEC, Link, Node
@@ -236,7 +236,7 @@ def test_what_can_not_be_compared(data: bytes, words: str) -> None:
 
 def test_differences_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """References that pair every node with every other one are given up."""
-    monkeypatch.setattr("graphcodec._differing._MOST", 50)
+    monkeypatch.setattr("graphcodec._documents._differing._MOST", 50)
     lists: list[list[Any]] = [[0]]
     others: list[list[Any]] = [[1]]
     for number in range(30):

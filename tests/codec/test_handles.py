@@ -1,6 +1,10 @@
 import subprocess
 import sys
 
+import pytest
+
+from graphcodec import BytesReader, Codec, ReaderDescriptor, errors
+
 SCRIPT = """
 import sys
 from datetime import UTC, datetime
@@ -46,3 +50,20 @@ def test_ten_thousand_handles_are_decoded_without_opening_any() -> None:
     )
 
     assert (done.stdout, done.stderr) == ("10000 []\n", "")
+
+
+def test_codec_resolves_a_single_handle() -> None:
+    """What decoding makes of a descriptor, without a document."""
+    described = BytesReader(b"abc").describe()
+
+    again = Codec().resolve("spool:in-memory", described)
+
+    assert again.describe() == described
+
+
+def test_codec_says_that_it_knows_no_resolver() -> None:
+    """With the alias that nobody bound."""
+    where = ReaderDescriptor("fsspec", {"store": "reports", "key": "a.txt"})
+
+    with pytest.raises(errors.NoReaderResolverError, match="knows the store 'reports'"):
+        Codec().resolve("media:fsspec", where)

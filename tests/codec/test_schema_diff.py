@@ -13,7 +13,7 @@ import pytest
 from attrs import field, frozen, make_class
 
 from graphcodec import Codec, encodable, extra
-from graphcodec._schema_diff import Change, compare
+from graphcodec._schemas._diff import Change, compare
 from graphcodec.errors import GraphCodecError, InvalidValueError
 
 Make = Callable[[], Codec]

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 
 from graphcodec import Codec, Limits, Seal, decode, encode, errors
-from graphcodec._converting import convert
+from graphcodec._documents._converting import convert
+from graphcodec._documents._validating import validate
 from graphcodec._frames import Layer, header_of, parse
-from graphcodec._validating import validate
 from graphcodec.primitives import Message, Registry, Tokenizable
 from graphcodec.testing import same_graph, strategies
 from tests.primitives.builders import make

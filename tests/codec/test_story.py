@@ -7,7 +7,7 @@ import pytest
 from attrs import frozen
 
 from graphcodec import Codec, encodable
-from graphcodec._schema_diff import compare
+from graphcodec._schemas._diff import compare
 from graphcodec.errors import UndecodableValueError
 
 FIRST: Final = (

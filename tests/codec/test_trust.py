@@ -28,7 +28,7 @@ from graphcodec import (
     encode,
     errors,
 )
-from graphcodec._traverse import Walk
+from graphcodec._graphs._traverse import Walk
 from graphcodec.primitives import MediaStash
 from graphcodec.testing import same_graph, strategies
 from tests.primitives.builders import make

@@ -10,10 +10,10 @@ from typing import Final
 from attrs import frozen
 
 from graphcodec import Codec, Limits
-from graphcodec._converting import convert
-from graphcodec._differing import differences
+from graphcodec._documents._converting import convert
+from graphcodec._documents._differing import differences
+from graphcodec._documents._validating import validate
 from graphcodec._frames import MAGIC, compress
-from graphcodec._validating import validate
 from graphcodec.cli import _inspect
 from graphcodec.cli._tree import Tree
 from graphcodec.errors import GraphCodecError

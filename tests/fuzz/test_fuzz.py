@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from graphcodec import _frames, _read_call, _read_rare, _values
+from graphcodec import _frames, _values
+from graphcodec._coding import _read_call, _read_rare
 from tests.fuzz.__main__ import guided
 from tests.fuzz.mutating import Found, fuzz
 from tests.fuzz.targets import TARGETS

@@ -1,0 +1,1 @@
+"""The work of one call: from a graph to a document, and back."""

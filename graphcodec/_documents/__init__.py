@@ -1,0 +1,1 @@
+"""Documents looked at as data, without the classes they were made of."""

@@ -1,0 +1,1 @@
+"""Graphs of objects, walked, compared, changed and judged without a document."""
