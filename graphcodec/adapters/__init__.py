@@ -6,8 +6,10 @@ lies in the stash of the primitive, so that the way back gives what came in.
 
 from graphcodec.adapters._openai_chat import from_openai_chat as from_openai_chat
 from graphcodec.adapters._openai_chat import to_openai_chat as to_openai_chat
+from graphcodec.adapters._report import Kept as Kept
+from graphcodec.adapters._report import kept_aside as kept_aside
 
-__all__ = ["from_openai_chat", "to_openai_chat"]
+__all__ = ["Kept", "from_openai_chat", "kept_aside", "to_openai_chat"]
 
 # Tracebacks, pickles and docs should show the public path of a name.
 for _name in __all__:

@@ -23,6 +23,8 @@ _COMMANDS: Final[Mapping[str, str]] = {
     "validate": "graphcodec.cli._validate:validate",
     "convert": "graphcodec.cli._convert:convert",
     "diff": "graphcodec.cli._diff:diff",
+    "import": "graphcodec.cli._import:import_",
+    "export": "graphcodec.cli._export:export",
     "schema": "graphcodec.cli._schema:schema",
     "log": "graphcodec.cli._log:log",
     "cache": "graphcodec.cli._cache:cache",

@@ -12,12 +12,15 @@ from attrs import frozen
 from graphcodec import _formats, _frames
 from graphcodec._documents._converting import convert as rewrite
 from graphcodec.cli._files import (
+    COMPRESSIONS,
     DOCUMENT,
+    FORMATS,
     STDIN,
     about,
     busy,
     codec_option,
     each,
+    name_parts,
     once,
     read_bytes,
     write_bytes,
@@ -25,16 +28,12 @@ from graphcodec.cli._files import (
 from graphcodec.errors import GraphCodecError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from graphcodec._formats import Format
     from graphcodec._frames import Compression
     from graphcodec.codec import Codec
 
 Compress: TypeAlias = Literal["none", "gzip", "zstd"]
 
-_FORMATS: Final = ("json", "msgpack")
-_COMPRESSIONS: Final[Mapping[str, Compression]] = {"gzip": "gzip", "zstd": "zstd"}
 _TWO: Final = 2
 
 
@@ -58,11 +57,11 @@ class _Wanted:
 @click.command()
 @click.argument("files", nargs=-1, required=True, metavar="IN... [OUT]")
 @click.option(
-    "--to", type=click.Choice(_FORMATS), help="The format; else OUT's suffix says it."
+    "--to", type=click.Choice(FORMATS), help="The format; else OUT's suffix says it."
 )
 @click.option(
     "--compress",
-    type=click.Choice(("none", *_COMPRESSIONS)),
+    type=click.Choice(("none", *COMPRESSIONS)),
     help="How to compress; else OUT's suffix says it, or it stays as it is.",
 )
 @click.option("--pretty", is_flag=True, help="Break JSON into lines.")
@@ -129,21 +128,11 @@ def _target(folder: Path, file: str, wanted: _Wanted) -> str:
     if file == STDIN:
         msg = "the standard input has no name to go by in a folder"
         raise click.UsageError(msg)
-    stem, format_, compression = _parts(Path(file).name)
+    stem, format_, compression = name_parts(Path(file).name)
     format_ = wanted.format or format_
     if wanted.compress is not None:
         compression = "" if wanted.compress == "none" else wanted.compress
     return str(folder / ".".join(filter(None, (stem, format_, compression))))
-
-
-def _parts(name: str) -> tuple[str, str, str]:
-    """Return the stem of a file's name, and what it says of format and compression."""
-    stem, format_, compression = name, "", ""
-    if stem.rpartition(".")[2] in _COMPRESSIONS:
-        stem, _, compression = stem.rpartition(".")
-    if stem.rpartition(".")[2] in _FORMATS:
-        stem, _, format_ = stem.rpartition(".")
-    return stem, format_, compression
 
 
 def _check_jobs(jobs: list[tuple[str, str]], *, in_place: bool) -> None:
@@ -169,7 +158,7 @@ def _check_jobs(jobs: list[tuple[str, str]], *, in_place: bool) -> None:
 
 def _convert(source: str, target: str, wanted: _Wanted) -> None:
     data = read_bytes(source)
-    _, format_, compression = _parts("" if target == STDIN else Path(target).name)
+    _, format_, compression = name_parts("" if target == STDIN else Path(target).name)
     try:
         with busy([data], "converting"):
             out = rewrite(
@@ -199,7 +188,7 @@ def _compression(
         return None
     # The innermost layer; what is sealed around it, `rewrite` opens or refuses.
     name = _frames.names(_frames.parse(data).layers)[-1]
-    return _COMPRESSIONS.get(name)
+    return COMPRESSIONS.get(name)
 
 
 def _is_binary(data: bytes) -> bool:

@@ -21,7 +21,14 @@ from graphcodec import _formats
 from graphcodec._frames import opened
 from graphcodec._graphs._handles import examined
 from graphcodec._resolving import Resolvers
-from graphcodec.cli._files import DOCUMENT, about, codec_option, read_bytes, title
+from graphcodec.cli._files import (
+    DOCUMENT,
+    about,
+    codec_option,
+    read_bytes,
+    stores_option,
+    title,
+)
 from graphcodec.cli._survey import Handle, survey
 from graphcodec.cli._text import console, counted, cut, size
 from graphcodec.cli._tree import located
@@ -79,31 +86,10 @@ class _Diagnosis:
         return self.state in {"alive", "bound"}
 
 
-def _stores(
-    ctx: click.Context, param: click.Parameter, value: tuple[str, ...]
-) -> dict[str, str]:
-    """Return the roots by alias that an option names as ``ALIAS=ROOT``."""
-    pairs = [text.partition("=") for text in value]
-    for alias, _, root in pairs:
-        if not alias or not root:
-            raise click.BadParameter("it must be ALIAS=ROOT", ctx, param)
-    if len({alias for alias, _, _ in pairs}) < len(pairs):
-        raise click.BadParameter("an alias has one root", ctx, param)
-    return {alias: root for alias, _, root in pairs}
-
-
 @click.command()
 @click.argument("file", type=DOCUMENT)
 @codec_option
-@click.option(
-    "--store",
-    "stores",
-    multiple=True,
-    metavar="ALIAS=ROOT",
-    callback=_stores,
-    help="Where the objects of a store are: a folder, or a URL such as s3://bucket/"
-    "prefix, whose credentials come from the environment. May be repeated.",
-)
+@stores_option
 @click.option("--resolve", is_flag=True, help="Open every handle.")
 @click.option("--content", is_flag=True, help="Read everything, and prove the hashes.")
 @click.option(

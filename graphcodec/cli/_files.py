@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from importlib import import_module
 from pathlib import Path
@@ -13,6 +13,7 @@ import click
 from rich.console import Console
 from rich.progress import Progress
 
+from graphcodec._frames import Compression
 from graphcodec._replacing import replace_file
 from graphcodec.codec import Codec
 from graphcodec.errors import GraphCodecError
@@ -21,6 +22,9 @@ STDIN: Final = "-"
 
 DOCUMENT: Final = click.Path(exists=True, dir_okay=False, allow_dash=True)
 """The type of an argument that is a document."""
+
+FORMATS: Final = ("json", "msgpack")
+COMPRESSIONS: Final[Mapping[str, Compression]] = {"gzip": "gzip", "zstd": "zstd"}
 
 _WORTH_A_WORD: Final = 4 << 20
 
@@ -32,6 +36,20 @@ def read_bytes(file: str) -> bytes:
         file: Its name; ``-`` is the standard input.
     """
     return sys.stdin.buffer.read() if file == STDIN else Path(file).read_bytes()
+
+
+def name_parts(name: str) -> tuple[str, str, str]:
+    """Return the stem of a file's name, and what it says of format and compression.
+
+    Args:
+        name: The name, without folders.
+    """
+    stem, format_, compression = name, "", ""
+    if stem.rpartition(".")[2] in COMPRESSIONS:
+        stem, _, compression = stem.rpartition(".")
+    if stem.rpartition(".")[2] in FORMATS:
+        stem, _, format_ = stem.rpartition(".")
+    return stem, format_, compression
 
 
 def title(file: str) -> str:
@@ -80,6 +98,45 @@ def write_bytes(file: str, data: bytes) -> None:
         raise click.FileError(file, exc.strerror) from exc
 
 
+def targets(files: Sequence[str], output: str, suffix: str) -> dict[str, str]:
+    """Return where the result for each file goes.
+
+    Args:
+        files: The files that are read.
+        output: A file, ``-``, or a folder.
+        suffix: What names of results in a folder end with.
+
+    Raises:
+        click.UsageError: If two would go to one place, or over what is read.
+    """
+    once(files)
+    if output == STDIN or not Path(output).is_dir():
+        if len(files) > 1:
+            raise click.UsageError("several files need a folder: --output DIRECTORY")
+        found = {files[0]: output}
+    else:
+        if STDIN in files:
+            msg = "the standard input has no name to go by in a folder"
+            raise click.UsageError(msg)
+        found = {
+            file: str(Path(output, Path(file).name.partition(".")[0] + suffix))
+            for file in files
+        }
+    _check_targets(found)
+    return found
+
+
+def _check_targets(found: Mapping[str, str]) -> None:
+    sources = {Path(file).resolve() for file in found if file != STDIN}
+    seen: set[str] = set()
+    for target in found.values():
+        if target in seen:
+            raise click.UsageError(f"two files would become {target}")
+        if target != STDIN and Path(target).resolve() in sources:
+            raise click.UsageError(f"{target} is read and would be replaced")
+        seen.add(target)
+
+
 # On long work
 
 
@@ -90,7 +147,9 @@ def each(files: Sequence[str], doing: str) -> Iterator[str]:
         files: Their names.
         doing: What is done with them: ``converting``.
     """
-    bar = Progress(console=_errors(), transient=True, disable=not _is_watched(files))
+    bar = Progress(
+        console=errors_console(), transient=True, disable=not _is_watched(files)
+    )
     with bar:
         task = bar.add_task(doing, total=len(files))
         for file in files:
@@ -107,10 +166,11 @@ def busy(data: Iterable[bytes], doing: str) -> AbstractContextManager[object]:
     """
     if sum(map(len, data)) < _WORTH_A_WORD or not sys.stderr.isatty():
         return nullcontext()
-    return _errors().status(f"{doing} …")
+    return errors_console().status(f"{doing} …")
 
 
-def _errors() -> Console:
+def errors_console() -> Console:
+    """Return a console for what is not the result."""
     return Console(stderr=True, markup=False, highlight=False, emoji=False)
 
 
@@ -169,4 +229,40 @@ codec_option = click.option(
     callback=named_codec,
     help="The codec that knows the tags, or a function that gives one; looked for in"
     " this folder too.",
+)
+
+
+# The stores of the caller
+
+
+def named_stores(
+    ctx: click.Context, param: click.Parameter, value: tuple[str, ...]
+) -> dict[str, str]:
+    """Return the roots by alias that an option names as ``ALIAS=ROOT``.
+
+    Args:
+        ctx: The call.
+        param: The option.
+        value: Its texts.
+
+    Raises:
+        click.BadParameter: If one is no such text, or an alias stands twice.
+    """
+    pairs = [text.partition("=") for text in value]
+    for alias, _, root in pairs:
+        if not alias or not root:
+            raise click.BadParameter("it must be ALIAS=ROOT", ctx, param)
+    if len({alias for alias, _, _ in pairs}) < len(pairs):
+        raise click.BadParameter("an alias has one root", ctx, param)
+    return {alias: root for alias, _, root in pairs}
+
+
+stores_option = click.option(
+    "--store",
+    "stores",
+    multiple=True,
+    metavar="ALIAS=ROOT",
+    callback=named_stores,
+    help="Where the objects of a store are: a folder, or a URL such as s3://bucket/"
+    "prefix, whose credentials come from the environment. May be repeated.",
 )

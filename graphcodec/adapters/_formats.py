@@ -1,0 +1,67 @@
+"""The formats that there are adapters for, by the names they have on command lines.
+
+An adapter is a pair of functions, ``from_<key>`` and ``to_<key>``, between plain JSON
+and a `Conversation`. What it keeps in stashes lies under the same key.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final, cast
+
+from attrs import frozen
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from graphcodec.primitives import Conversation
+
+
+@frozen
+class Format:
+    """One format.
+
+    Attributes:
+        key: What its functions end with, and what its notes are called in a stash.
+        entries: The key whose value a bare list is short for; empty if a list is short
+            for nothing.
+        module: Where its functions are.
+    """
+
+    key: str
+    entries: str = ""
+    module: str = "graphcodec.adapters"
+
+    def read(self, data: object) -> Conversation:
+        """Return the conversation that *data* holds.
+
+        Args:
+            data: Parsed JSON.
+
+        Raises:
+            InvalidValueError: If it is not of this format; says where.
+        """
+        function = getattr(import_module(self.module), f"from_{self.key}")
+        return cast("Callable[[object], Conversation]", function)(data)
+
+    def write(self, conversation: Conversation) -> object:
+        """Return *conversation* as plain JSON.
+
+        Args:
+            conversation: The conversation.
+
+        Raises:
+            UnencodableValueError: If the format has no place for something in it.
+            HandleError: If bytes are gone, changed or out of reach.
+        """
+        function = getattr(import_module(self.module), f"to_{self.key}")
+        return cast("Callable[[Conversation], object]", function)(conversation)
+
+
+# One line for each; strings, so that a format nobody asks for costs nothing.
+FORMATS: Final[Mapping[str, Format]] = MappingProxyType(
+    {
+        "openai-chat": Format("openai_chat", entries="messages"),
+    }
+)

@@ -1,0 +1,310 @@
+"""Files with conversations in the formats of others: read, written, told about."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import TYPE_CHECKING, Any, Final, NoReturn, cast
+
+import attrs
+import click
+from attrs import frozen
+from rich.table import Table
+from rich.text import Text
+
+from graphcodec._paths import with_article
+from graphcodec.adapters import Kept, kept_aside
+from graphcodec.adapters._formats import FORMATS
+from graphcodec.cli._files import errors_console
+from graphcodec.cli._text import console, counted, cut
+from graphcodec.errors import GraphCodecError, InvalidValueError
+from graphcodec.primitives import Conversation
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from graphcodec.adapters._formats import Format
+
+NAMES: Final = tuple(FORMATS)
+
+_LINES: Final = (".jsonl", ".ndjson")
+_LONGEST: Final = 200
+
+
+# Reading
+
+
+@frozen
+class Chats:
+    """What a file holds.
+
+    Attributes:
+        conversations: The conversations, in order.
+        in_lines: Whether each stood on a line of its own.
+    """
+
+    conversations: list[Conversation]
+    in_lines: bool
+
+    @property
+    def graph(self) -> object:
+        """What the document of this file holds: a conversation, or a list of them."""
+        return self.conversations if self.in_lines else self.conversations[0]
+
+
+def read_chats(name: str, data: bytes, format_: Format) -> Chats:
+    """Return the conversations in a file: one, or one a line.
+
+    Args:
+        name: The name of the file.
+        data: What is in it.
+        format_: The format.
+
+    Raises:
+        InvalidValueError: If it is no JSON or no conversation; says where.
+    """
+    lines = _lines(name, data)
+    if lines is None:
+        return Chats([format_.read(_parsed(data))], in_lines=False)
+    found: list[Conversation] = []
+    for number, line in lines:
+        try:
+            found.append(format_.read(_parsed(line)))
+        except GraphCodecError as exc:
+            exc.message = f"line {number}: {exc.message}"
+            raise
+    return Chats(found, in_lines=True)
+
+
+def _lines(name: str, data: bytes) -> list[tuple[int, bytes]] | None:
+    """Return the lines with their numbers if each holds JSON of its own, else None.
+
+    Args:
+        name: The name of the file; some say that it has lines.
+        data: What is in it.
+    """
+    lines = [
+        (number, line)
+        for number, line in enumerate(data.split(b"\n"), 1)
+        if line.strip()
+    ]
+    if name.lower().endswith(_LINES):
+        return lines
+    return lines if len(lines) > 1 and _is_whole(lines[0][1]) else None
+
+
+def _is_whole(line: bytes) -> bool:
+    """Say whether a first line is a map or list by itself, and not the begin of one."""
+    try:
+        return isinstance(_parsed(line), dict | list)
+    except InvalidValueError:
+        return False
+
+
+def _parsed(data: bytes) -> object:
+    """Return the JSON that *data* holds, of which nothing is lost.
+
+    Raises:
+        InvalidValueError: If it is none, or has what a dict could not hold.
+    """
+    try:
+        return json.loads(
+            data, object_pairs_hook=_pairs, parse_constant=_refuse_constant
+        )
+    except (ValueError, RecursionError) as exc:
+        if isinstance(exc, InvalidValueError):
+            raise
+        raise InvalidValueError(f"this is no JSON: {exc}") from exc
+
+
+def _pairs(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        counts = Counter(key for key, _ in pairs)
+        twice = next(key for key, count in counts.items() if count > 1)
+        msg = f"the key {cut(repr(twice), _LONGEST)} stands twice in one map"
+        raise InvalidValueError(msg)
+    return found
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise InvalidValueError(f"JSON has no {name}")
+
+
+# Writing
+
+
+def written_chats(graph: object, format_: Format, *, pretty: bool) -> bytes:
+    """Return a file with the conversations of a document.
+
+    Args:
+        graph: A conversation, or a list of them, which become one line each.
+        format_: The format.
+        pretty: Whether a single one is broken into lines.
+
+    Raises:
+        InvalidValueError: If there are other things in the document.
+        UnencodableValueError: If the format has no place for something.
+        HandleError: If bytes are gone, changed or out of reach.
+    """
+    if isinstance(graph, Conversation):
+        return _text(format_.write(graph), pretty=pretty)
+    lines: list[bytes] = []
+    for index, conversation in enumerate(conversations(graph)):
+        try:
+            lines.append(_text(format_.write(conversation), pretty=False))
+        except GraphCodecError as exc:
+            exc.path = f"$[{index}]{exc.path.removeprefix('$')}"
+            raise
+    return b"".join(lines)
+
+
+def conversations(graph: object) -> list[Conversation]:
+    """Return the conversations that a document holds.
+
+    Args:
+        graph: What was decoded.
+
+    Raises:
+        InvalidValueError: If it holds something else.
+    """
+    found = [graph] if isinstance(graph, Conversation) else graph
+    if not isinstance(found, list):
+        raise _no_conversation(graph, "$")
+    for index, entry in enumerate(cast("list[object]", found)):
+        if not isinstance(entry, Conversation):
+            raise _no_conversation(entry, f"$[{index}]")
+    return cast("list[Conversation]", found)
+
+
+def _no_conversation(value: object, path: str) -> InvalidValueError:
+    msg = f"this is no Conversation, but {with_article(type(value).__name__)}"
+    hint = "a document with one, or with a list of them, can be exported"
+    return InvalidValueError(msg, path=path, hint=hint)
+
+
+def _text(data: object, *, pretty: bool) -> bytes:
+    indent = 2 if pretty else None
+    text = json.dumps(data, ensure_ascii=False, indent=indent)
+    try:
+        return f"{text}\n".encode()
+    except UnicodeEncodeError:
+        # Half a character can be escaped only.
+        return f"{json.dumps(data, indent=indent)}\n".encode()
+
+
+# Telling
+
+
+@frozen(kw_only=True)
+class Told:
+    """What became of a file.
+
+    Attributes:
+        file: Its name.
+        output: Where the result is.
+        conversations: How many there were.
+        items: How many items they have, by class.
+        kept: What is in stashes only.
+    """
+
+    file: str
+    output: str
+    conversations: int
+    items: dict[str, int]
+    kept: tuple[Kept, ...]
+
+
+def told(
+    file: str, output: str, found: Sequence[Conversation], kept: tuple[Kept, ...]
+) -> Told:
+    """Return what to tell about a file.
+
+    Args:
+        file: Its name.
+        output: Where the result is.
+        found: The conversations.
+        kept: What is worth a word of what is kept in their stashes.
+    """
+    items = Counter(type(item).__name__ for each in found for item in each.items)
+    return Told(
+        file=file,
+        output=output,
+        conversations=len(found),
+        items=dict(items),
+        kept=kept,
+    )
+
+
+def all_kept(graph: object, found: Sequence[Conversation]) -> tuple[Kept, ...]:
+    """Return what is kept in several conversations, with paths from their document.
+
+    Args:
+        graph: What the document holds.
+        found: The conversations in it.
+    """
+    if isinstance(graph, Conversation):
+        return kept_aside(graph)
+    return tuple(
+        attrs.evolve(kept, path=f"$[{index}]{kept.path.removeprefix('$')}")
+        for index, each in enumerate(found)
+        for kept in kept_aside(each)
+    )
+
+
+def show(reports: Sequence[Told], *, as_json: bool, aside: bool) -> None:
+    """Tell what became of the files.
+
+    Args:
+        reports: A report on each.
+        as_json: Whether a script wants to know.
+        aside: Whether the standard output is for something else.
+    """
+    if as_json:
+        click.echo(json.dumps(_facts(reports)))
+        return
+    out = errors_console() if aside else console()
+    for report in reports:
+        if aside and not report.kept:
+            continue
+        out.print(_head(report))
+        if report.kept:
+            out.print(_table(report.kept))
+
+
+def _facts(reports: Sequence[Told]) -> dict[str, Any]:
+    return {"files": [attrs.asdict(report) for report in reports]}
+
+
+def _rows(kept: Sequence[Kept]) -> Iterator[tuple[str, str, str, str]]:
+    """Yield a row for each kind of thing: what, how many, the first place, why."""
+    kinds: dict[tuple[str, str], list[Kept]] = {}
+    for each in kept:
+        kinds.setdefault((each.what, each.why), []).append(each)
+    for (what, why), found in kinds.items():
+        yield what, f"{len(found):,}", found[0].path, why
+
+
+def _table(kept: Sequence[Kept]) -> Table:
+    """Return a table of what is kept."""
+    shown = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+    shown.add_column(overflow="fold", ratio=2)
+    shown.add_column(justify="right", no_wrap=True)
+    shown.add_column(overflow="fold", ratio=4)
+    shown.expand = True
+    for what, count, path, why in _rows(kept):
+        place = Text(cut(path, _LONGEST), "cyan")
+        if why:
+            place.append(f"\n{cut(why, _LONGEST)}", "dim")
+        shown.add_row(Text(cut(what, _LONGEST), "yellow"), Text(count), place)
+    return shown
+
+
+def _head(report: Told) -> Text:
+    """Return the line above a table."""
+    text = Text(report.file, "bold")
+    parts = [counted(report.conversations, "conversation")]
+    parts += [counted(count, noun) for noun, count in report.items.items()]
+    text.append(f"  {' · '.join(parts)}", "dim")
+    text.append(f"  → {report.output}")
+    return text

@@ -1,0 +1,101 @@
+"""``graphcodec export``: documents become conversations in the formats of others."""
+
+from __future__ import annotations
+
+import click
+
+from graphcodec.adapters._formats import FORMATS
+from graphcodec.cli._chats import (
+    NAMES,
+    Told,
+    all_kept,
+    conversations,
+    told,
+    written_chats,
+)
+from graphcodec.cli._chats import show as show_reports
+from graphcodec.cli._files import (
+    DOCUMENT,
+    STDIN,
+    about,
+    codec_option,
+    each,
+    read_bytes,
+    stores_option,
+    targets,
+    title,
+    write_bytes,
+)
+from graphcodec.codec import Codec
+from graphcodec.errors import GraphCodecError
+
+
+@click.command()
+@click.argument("files", nargs=-1, required=True, type=DOCUMENT, metavar="FILE...")
+@click.option(
+    "--to",
+    "name",
+    type=click.Choice(NAMES),
+    required=True,
+    help="The format to write.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(),
+    default=STDIN,
+    help="A file for the result, or a folder for those of several files.",
+)
+@click.option("--pretty", is_flag=True, help="Break a conversation into lines.")
+@codec_option
+@stores_option
+@click.option("--json", "as_json", is_flag=True, help="Write JSON for a script.")
+def export(
+    files: tuple[str, ...],
+    name: str,
+    output: str,
+    codec: Codec | None,
+    stores: dict[str, str],
+    *,
+    pretty: bool,
+    as_json: bool,
+) -> int:
+    """Write documents as conversations in the formats of others.
+
+    Each FILE is a document with a conversation, or with a list of them, which become
+    one line each; "-" is the standard input. What was imported from the format comes
+    out as it was. What another format kept in stashes is not written, and is listed.
+    Bytes of media are read: name their stores.
+    """
+    jobs = targets(files, output, ".json")
+    if as_json and STDIN in jobs.values():
+        raise click.UsageError("--json needs --output, since the result comes out")
+    reader = _codec(codec, stores)
+    reports: list[Told] = []
+    for file in each(files, "exporting"):
+        try:
+            reports.append(_export(file, jobs[file], name, reader, pretty=pretty))
+        except GraphCodecError as exc:
+            shown = about(exc, file)
+            click.echo(f"graphcodec: {' '.join(str(shown).split())}", err=True)
+    show_reports(reports, as_json=as_json, aside=STDIN in jobs.values())
+    return 1 if len(reports) < len(files) else 0
+
+
+def _export(file: str, target: str, name: str, codec: Codec, *, pretty: bool) -> Told:
+    graph = codec.decode(read_bytes(file))
+    found = conversations(graph)
+    write_bytes(target, written_chats(graph, FORMATS[name], pretty=pretty))
+    lost = tuple(kept for kept in all_kept(graph, found) if kept.format != name)
+    return told(title(file), target, found, lost)
+
+
+def _codec(codec: Codec | None, stores: dict[str, str]) -> Codec:
+    """Return the codec that reads the documents and knows their stores."""
+    codec = codec or Codec()
+    if stores:
+        from graphcodec_resolvers import FsspecResolver  # noqa: PLC0415
+
+        codec = codec.replace()
+        codec.register_resolver(FsspecResolver(stores))
+    return codec

@@ -1,0 +1,103 @@
+"""``graphcodec import``: conversations in the formats of others become documents."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+import click
+
+from graphcodec._persist import persist
+from graphcodec.adapters._formats import FORMATS
+from graphcodec.cli._chats import NAMES, Told, all_kept, read_chats, told
+from graphcodec.cli._chats import show as show_reports
+from graphcodec.cli._files import (
+    COMPRESSIONS,
+    DOCUMENT,
+    STDIN,
+    about,
+    each,
+    name_parts,
+    read_bytes,
+    stores_option,
+    targets,
+    title,
+    write_bytes,
+)
+from graphcodec.codec import Codec
+from graphcodec.errors import GraphCodecError
+
+if TYPE_CHECKING:
+    from graphcodec._formats import Format as Wire
+    from graphcodec.adapters._formats import Format
+
+
+@click.command(name="import")
+@click.argument("files", nargs=-1, required=True, type=DOCUMENT, metavar="FILE...")
+@click.option(
+    "--from",
+    "name",
+    type=click.Choice(NAMES),
+    required=True,
+    help="The format of the files.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(),
+    default=STDIN,
+    help="A file for the document, or a folder for those of several files; its suffix"
+    " may say msgpack, gzip, zstd.",
+)
+@stores_option
+@click.option("--json", "as_json", is_flag=True, help="Write JSON for a script.")
+def import_(
+    files: tuple[str, ...],
+    name: str,
+    output: str,
+    stores: dict[str, str],
+    *,
+    as_json: bool,
+) -> int:
+    """Make documents of conversations in the formats of others.
+
+    Each FILE holds a conversation as JSON, or one on each line; "-" is the standard
+    input. The document of the latter holds a list. What no primitive has a place for
+    is kept in stashes and listed: "export" writes it again. With --store, larger bytes
+    go to that store.
+    """
+    if len(stores) > 1:
+        raise click.UsageError("bytes go to one store")
+    jobs = targets(files, output, ".json")
+    if as_json and STDIN in jobs.values():
+        raise click.UsageError("--json needs --output, since the document comes out")
+    reports: list[Told] = []
+    for file in each(files, "importing"):
+        try:
+            reports.append(_import(file, jobs[file], FORMATS[name], stores))
+        except GraphCodecError as exc:
+            shown = about(exc, file)
+            click.echo(f"graphcodec: {' '.join(str(shown).split())}", err=True)
+    show_reports(reports, as_json=as_json, aside=STDIN in jobs.values())
+    return 1 if len(reports) < len(files) else 0
+
+
+def _import(file: str, target: str, format_: Format, stores: dict[str, str]) -> Told:
+    found = read_chats(file, read_bytes(file), format_)
+    graph = found.graph
+    for alias, root in stores.items():
+        from graphcodec_resolvers import FsspecStore  # noqa: PLC0415
+
+        graph = persist(graph, FsspecStore(root, alias=alias))
+    write_bytes(target, _codec(target).encode(graph))
+    kept = all_kept(found.graph, found.conversations)
+    return told(title(file), target, found.conversations, kept)
+
+
+def _codec(target: str) -> Codec:
+    """Return a codec that writes what the name of a file says."""
+    _, format_, compression = name_parts(Path(target).name)
+    return Codec(
+        format=cast("Wire", format_ or "json"),
+        compression=COMPRESSIONS.get(compression),
+    )

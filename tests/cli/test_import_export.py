@@ -1,0 +1,287 @@
+"""`graphcodec import` and `export` take conversations from, and to, other formats."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graphcodec import Codec, Conversation, Registry, decode, encode
+from tests.cli.calling import call
+
+EXAMPLE = Path(__file__).parents[2] / "graphcodec" / "cli" / "example_chat.json"
+SAID = {"messages": [{"role": "user", "content": "Hi", "mood": 1}]}
+
+
+@pytest.fixture
+def chat(tmp_path: Path) -> Path:
+    """A file with one chat."""
+    file = tmp_path / "chat.json"
+    file.write_text(json.dumps(SAID))
+    return file
+
+
+def lines(folder: Path, *entries: object) -> Path:
+    """Return a file with one chat on each line."""
+    file = folder / "train.jsonl"
+    file.write_text("".join(f"{json.dumps(entry)}\n" for entry in entries))
+    return file
+
+
+def taken(*args: object, given: bytes = b"") -> Any:
+    """Return the graph of the document that an import writes to standard output."""
+    done = call("import", "--from", "openai-chat", *args, given=given)
+    assert done.code == 0, done.err
+    return decode(done.out)
+
+
+# There and back
+
+
+def test_a_file_becomes_a_document_and_comes_back(tmp_path: Path) -> None:
+    """What is exported is what was imported."""
+    document = tmp_path / "document.json"
+
+    there = call("import", "--from", "openai-chat", EXAMPLE, "-o", document)
+    back = call("export", "--to", "openai-chat", document)
+
+    assert (there.code, back.code) == (0, 0)
+    assert back.json == json.loads(EXAMPLE.read_text())
+
+
+def test_the_streams(chat: Path) -> None:
+    """Both commands read the standard input and write the standard output."""
+    there = call("import", "--from", "openai-chat", "-", given=chat.read_bytes())
+    back = call("export", "--to", "openai-chat", "-", given=there.out)
+
+    assert back.json == SAID
+
+
+def test_lines_become_a_list_and_lines_again(tmp_path: Path) -> None:
+    """A file for fine-tuning is one document, and the same lines again."""
+    other: dict[str, object] = {"messages": [{"role": "user", "content": "Ho"}]}
+    file = lines(tmp_path, SAID, other)
+    document = tmp_path / "train.json"
+
+    call("import", "--from", "openai-chat", file, "-o", document)
+    back = call("export", "--to", "openai-chat", document)
+
+    assert [json.loads(line) for line in back.text.splitlines()] == [SAID, other]
+
+
+def test_one_line_by_its_name(tmp_path: Path) -> None:
+    """One line in a file of lines is a list of one; without that name it is a chat."""
+    file = lines(tmp_path, SAID)
+
+    assert len(taken(file)) == 1
+    assert isinstance(taken("-", given=file.read_bytes()), Conversation)
+
+
+def test_lines_without_the_name() -> None:
+    """Lines are known by the first one, and chats broken into lines by theirs."""
+    text = json.dumps(SAID)
+
+    assert len(taken("-", given=f"{text}\n\n{text}".encode())) == 2
+    assert isinstance(
+        taken("-", given=json.dumps(SAID, indent=1).encode()), Conversation
+    )
+
+
+def test_a_list_is_short_for_messages(tmp_path: Path) -> None:
+    """A bare list of messages is a chat."""
+    file = tmp_path / "list.json"
+    file.write_text(json.dumps(SAID["messages"]))
+
+    assert len(taken(file).items) == 1
+
+
+def test_the_suffix_says_what_to_write(chat: Path, tmp_path: Path) -> None:
+    """A document may be packed and compressed, as its name says."""
+    document = tmp_path / "chat.msgpack.gzip"
+
+    call("import", "--from", "openai-chat", chat, "-o", document)
+
+    graph = decode(document.read_bytes(), Conversation)
+    wanted = Codec(format="msgpack", compression="gzip").encode(graph)
+    assert document.read_bytes() == wanted
+
+
+def test_several_files_go_to_a_folder(chat: Path, tmp_path: Path) -> None:
+    """Results are called as the files were."""
+    other = lines(tmp_path, SAID)
+    folder = tmp_path / "out"
+    folder.mkdir()
+
+    done = call("import", "--from", "openai-chat", chat, other, "-o", folder)
+
+    assert done.code == 0
+    assert sorted(file.name for file in folder.iterdir()) == ["chat.json", "train.json"]
+
+
+def test_larger_bytes_go_to_a_store(tmp_path: Path) -> None:
+    """With a store, the document holds handles; export reads them again."""
+    url = "data:image/png;base64," + "aGVs" * 20_000
+    part = {"type": "image_url", "image_url": {"url": url}}
+    given = {"messages": [{"role": "user", "content": [part]}]}
+    store, document = f"media={tmp_path / 'store'}", tmp_path / "d.json"
+    text = json.dumps(given).encode()
+
+    call(
+        "import", "--from", "openai-chat", "-", "--store", store, "-o", document,
+        given=text,
+    )  # fmt: skip
+    back = call("export", "--to", "openai-chat", document, "--store", store)
+
+    assert document.stat().st_size < 2_000
+    assert back.json == given
+
+
+def test_pretty_has_lines(chat: Path, tmp_path: Path) -> None:
+    """An exported conversation can be broken into lines."""
+    document = tmp_path / "d.json"
+    call("import", "--from", "openai-chat", chat, "-o", document)
+
+    assert "\n  " in call("export", "--to", "openai-chat", document, "--pretty").text
+
+
+def test_half_a_character_is_escaped() -> None:
+    """What UTF-8 has no bytes for is escaped, as it came."""
+    text = b'{"messages":[{"role":"user","content":"\\ud800"}]}'
+    there = call("import", "--from", "openai-chat", "-", given=text)
+
+    assert call("export", "--to", "openai-chat", "-", given=there.out).json == (
+        json.loads(text)
+    )
+
+
+# What is told
+
+
+def test_tells_what_is_kept_aside(chat: Path, tmp_path: Path) -> None:
+    """The table names what no primitive has a place for, and where it lies."""
+    document = tmp_path / "d.json"
+    done = call("import", "--from", "openai-chat", chat, "-o", document, width=120)
+
+    assert "1 conversation · 1 Message" in done.text
+    assert "field mood" in done.text
+    path = "$.items[0].stash.data.openai_chat.fields.mood"
+    assert path in done.text
+    assert call("inspect", document, "--path", path).code == 0
+
+
+def test_tells_aside_when_the_document_comes_out(chat: Path) -> None:
+    """The standard output holds the document alone."""
+    done = call("import", "--from", "openai-chat", chat)
+
+    assert isinstance(decode(done.out), Conversation)
+    assert "field mood" in done.err
+
+
+def test_tells_scripts(tmp_path: Path) -> None:
+    """With --json, each thing that is kept has its path, its source and its reason."""
+    url = "https://example.org/a.png?sig=1"
+    part = {"type": "image_url", "image_url": {"url": url}}
+    file = lines(tmp_path, SAID, {"messages": [{"role": "user", "content": [part]}]})
+
+    done = call(
+        "import", "--from", "openai-chat", file, "--json", "-o", tmp_path / "d.json"
+    )
+    [report] = done.json["files"]
+
+    assert (report["conversations"], report["items"]) == (2, {"Message": 1})
+    assert [kept["what"] for kept in report["kept"]] == ["field mood", "user"]
+    assert [kept["source"] for kept in report["kept"]] == ["$.messages[0]"] * 2
+    assert report["kept"][1]["path"].startswith("$[1].stash.data.openai_chat.kept[0]")
+
+
+# What is refused
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (b"{", "standard input: this is no JSON"),
+        (b"[" * 200_000, "standard input: this is no JSON"),
+        (b'{"a":1,"a":2}', "standard input: the key 'a' stands twice in one map"),
+        (b'{"messages":[NaN]}', "standard input: JSON has no NaN"),
+        (b"\xff", "standard input: this is no JSON"),
+        (b"", "standard input: this is no JSON"),
+        (b'{"messages":[]}\n{"messages":3}', "standard input: line 2: messages must"),
+        (b'[]\n{"messages":[1]}\n', "must be a dict, not int (at $.messages[0])"),
+    ],
+)
+def test_refuses_what_is_no_chat(text: bytes, words: str) -> None:
+    """The message names the file, the line and the place in the conversation."""
+    done = call("import", "--from", "openai-chat", "-", given=text)
+
+    assert (done.code, done.out) == (1, b"")
+    assert words in done.err
+
+
+def test_one_wrong_file_stops_no_other(chat: Path, tmp_path: Path) -> None:
+    """The exit code is 1, and what is right is there."""
+    wrong, folder = tmp_path / "wrong.json", tmp_path / "out"
+    wrong.write_text("{}")
+    folder.mkdir()
+
+    done = call("import", "--from", "openai-chat", wrong, chat, "-o", folder)
+
+    assert done.code == 1
+    assert [file.name for file in folder.iterdir()] == ["chat.json"]
+
+
+@pytest.mark.parametrize(
+    ("graph", "words"),
+    [
+        (Registry(), "this is no Conversation, but a Registry (at $)"),
+        ([1], "this is no Conversation, but an int (at $[0])"),
+    ],
+)
+def test_refuses_to_export_other_things(graph: object, words: str) -> None:
+    """Only conversations have a form in the formats of others."""
+    done = call("export", "--to", "openai-chat", "-", given=encode(graph))
+
+    assert (done.code, done.out) == (1, b"")
+    assert words in done.err
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (["{chat}", "{chat}"], "several files need a folder"),
+        (["-", "-", "-o", "{folder}"], "the standard input can be read once"),
+        (["-", "-o", "{folder}"], "has no name to go by"),
+        (["{chat}", "-o", "{chat}"], "is read and would be replaced"),
+        (["{chat}", "--json"], "--json needs --output"),
+        (["{chat}", "--store", "a=b", "--store", "c=d"], "bytes go to one store"),
+        (["{chat}", "{folder}/chat.json"], "does not exist"),
+    ],
+)
+def test_refuses_calls_that_make_no_sense(
+    args: list[str], words: str, chat: Path, tmp_path: Path
+) -> None:
+    """A call that can't be meant ends with 2, before anything is read."""
+    folder = tmp_path / "out"
+    folder.mkdir()
+    filled = [arg.format(chat=chat, folder=folder) for arg in args]
+
+    done = call("import", "--from", "openai-chat", *filled)
+
+    assert done.code == 2
+    assert words in " ".join(done.err.split())
+
+
+def test_the_same_name_twice(chat: Path, tmp_path: Path) -> None:
+    """Two files that would become one are refused."""
+    there, folder = tmp_path / "there", tmp_path / "out"
+    there.mkdir()
+    folder.mkdir()
+    other = there / "chat.jsonl"
+    other.write_text(json.dumps(SAID))
+
+    done = call("import", "--from", "openai-chat", chat, other, "-o", folder)
+
+    assert done.code == 2
+    assert "two files would become" in done.err
