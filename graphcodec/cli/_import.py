@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
-from graphcodec._persist import persist
+from graphcodec._graphs._persist import persist
 from graphcodec.adapters._formats import FORMATS
 from graphcodec.cli._chats import NAMES, Told, all_kept, read_chats, told
 from graphcodec.cli._chats import show as show_reports
