@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
+from typing import TypeAlias
 
 from attrs import field, frozen
 
@@ -13,7 +14,9 @@ from graphcodec.log._json import from_json
 from graphcodec.log._records import SessionRecord
 from graphcodec.readers._threads import in_thread
 
-__all__ = ["Entry", "atail", "entry_of", "tail"]
+__all__ = ["Entry", "OnUnreadable", "atail", "entries_of", "entry_of", "tail"]
+
+OnUnreadable: TypeAlias = Callable[[JsonError], object]
 
 
 @frozen(kw_only=True)
@@ -59,6 +62,30 @@ def entry_of(key: str, document: Document) -> Entry:
     )
 
 
+def entries_of(
+    key: str, documents: Iterable[Document], on_unreadable: OnUnreadable | None
+) -> Iterator[Entry]:
+    """Yield the records of documents.
+
+    Args:
+        key: The session.
+        documents: What a store gave.
+        on_unreadable: Told of a document that is no record, which is passed over then.
+
+    Raises:
+        JsonError: If a document is no record, and there is nobody to tell.
+    """
+    for document in documents:
+        try:
+            entry = entry_of(key, document)
+        except JsonError as exc:
+            if on_unreadable is None:
+                raise
+            on_unreadable(exc)
+        else:
+            yield entry
+
+
 def tail(
     store: DocumentStore,
     session_id: str,
@@ -66,6 +93,7 @@ def tail(
     since: int | None = None,
     poll: float = 0.1,
     timeout: float | None = None,
+    on_unreadable: OnUnreadable | None = None,
 ) -> Iterator[Entry]:
     """Yield the records of a session as they are written, by whatever process.
 
@@ -76,13 +104,14 @@ def tail(
             is written from now on.
         poll: How many seconds to wait before looking again.
         timeout: End after so many seconds in which nothing came; None for never.
+        on_unreadable: Told of a document that is no record, which is passed over then.
 
     Raises:
         StorageError: If the store can't be read.
-        JsonError: If a document is no record.
+        JsonError: If a document is no record, and there is nobody to tell.
     """
     after = _last(store, session_id) if since is None else since
-    return _follow(store, session_id, after, poll, timeout)
+    return _follow(store, session_id, after, poll, timeout, on_unreadable=on_unreadable)
 
 
 def _last(store: DocumentStore, session_id: str) -> int:
@@ -96,12 +125,14 @@ def _follow(
     after: int,
     poll: float,
     timeout: float | None,
+    *,
+    on_unreadable: OnUnreadable | None,
 ) -> Iterator[Entry]:
     quiet_since = time.monotonic()
     while True:
         for document in store.scan(session_id, after=after):
             after = document.seq
-            yield entry_of(session_id, document)
+            yield from entries_of(session_id, [document], on_unreadable)
             quiet_since = time.monotonic()
         if timeout is not None and time.monotonic() - quiet_since >= timeout:
             return
@@ -115,6 +146,7 @@ async def atail(
     since: int | None = None,
     poll: float = 0.1,
     timeout: float | None = None,  # noqa: ASYNC109 - of silence, not of the call
+    on_unreadable: OnUnreadable | None = None,
 ) -> AsyncGenerator[Entry]:
     """Do what `tail` does without blocking the event loop.
 
@@ -124,22 +156,37 @@ async def atail(
         since: See `tail`.
         poll: See `tail`.
         timeout: See `tail`.
+        on_unreadable: See `tail`; called in another thread.
     """
     import asyncio  # noqa: PLC0415 - most have no use for it
 
     after = await in_thread(_last, store, session_id) if since is None else since
     quiet_since = time.monotonic()
     while True:
-        entries = await in_thread(_page, store, session_id, after)
-        for entry in entries:
-            after, quiet_since = entry.seq, time.monotonic()
+        page = await in_thread(_page, store, session_id, after, on_unreadable)
+        for entry in page.entries:
+            quiet_since = time.monotonic()
             yield entry
-        if not entries:
+        if page.last > after:
+            after = page.last
+        else:
             if timeout is not None and time.monotonic() - quiet_since >= timeout:
                 return
             await asyncio.sleep(poll)
 
 
-def _page(store: DocumentStore, session_id: str, after: int) -> list[Entry]:
-    found = store.scan(session_id, after=after, limit=100)
-    return [entry_of(session_id, document) for document in found]
+@frozen
+class _Page:
+    entries: list[Entry]
+    last: int
+
+
+def _page(
+    store: DocumentStore,
+    session_id: str,
+    after: int,
+    on_unreadable: OnUnreadable | None,
+) -> _Page:
+    found = list(store.scan(session_id, after=after, limit=100))
+    entries = list(entries_of(session_id, found, on_unreadable))
+    return _Page(entries, found[-1].seq if found else after)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Self, cast, get_args
 
 from graphcodec import primitives
@@ -16,7 +17,7 @@ from graphcodec.log._events import Failed, Subscription
 from graphcodec.log._ids import new_id
 from graphcodec.log._json import to_json
 from graphcodec.log._offload import offload
-from graphcodec.log._reading import Entry, entry_of, tail
+from graphcodec.log._reading import Entry, OnUnreadable, entries_of, tail
 from graphcodec.log._records import SessionRecord, id_of
 from graphcodec.log._rows import kind_of, moment_of, titles_of
 from graphcodec.log._writer import Waiting, Writer
@@ -80,6 +81,9 @@ class SessionLog:
             then. At least *flush_at*.
         media: Where images, other media and large outputs of tools are put, so that
             records hold handles in their place; see `offload`.
+        on_unreadable: Told of each stored document that is no record, with an error
+            that says which and why; reading goes on behind it. Without it, reading
+            raises that error.
 
     Raises:
         InvalidValueError: If an option can't be used.
@@ -96,6 +100,7 @@ class SessionLog:
         journal: bool = False,
         max_unflushed: int = 10_000,
         media: ByteStore | None = None,
+        on_unreadable: OnUnreadable | None = None,
     ) -> None:
         _check_store(store)
         _check_options(session_id, flush_at, flush_interval, max_unflushed)
@@ -103,6 +108,7 @@ class SessionLog:
         self._key = str(session_id)
         self._codec = codec
         self._media = media
+        self._on_unreadable = on_unreadable
         self._writer = Writer(
             store,
             self._key,
@@ -228,7 +234,7 @@ class SessionLog:
 
         Raises:
             StorageError: If the store failed.
-            JsonError: If a document is no record.
+            JsonError: If a document is no record, and nobody is told of it.
         """
         return [entry.record for entry in self.entries(limit=n, newest_first=True)]
 
@@ -237,7 +243,7 @@ class SessionLog:
 
         Raises:
             StorageError: If the store failed.
-            JsonError: If a document is no record.
+            JsonError: If a document is no record, and nobody is told of it.
         """
         return [entry.record for entry in self.entries()]
 
@@ -250,7 +256,7 @@ class SessionLog:
 
         Raises:
             StorageError: If there is no such record, or the store failed.
-            JsonError: If a document is no record.
+            JsonError: If a document is no record, and nobody is told of it.
         """
         self.flush()
         found = self._store.find(self._key, id)
@@ -278,7 +284,7 @@ class SessionLog:
         Raises:
             InvalidValueError: If *after* or *limit* is no count.
             StorageError: If the store failed.
-            JsonError: If a document is no record.
+            JsonError: If a document is no record, and nobody is told of it.
         """
         _check_count("after", after)
         if limit is not None:
@@ -287,11 +293,13 @@ class SessionLog:
         documents = self._store.scan(
             self._key,
             after=after,
-            limit=limit,
+            # Who passes some over looks further for as many.
+            limit=limit if self._on_unreadable is None else None,
             newest_first=newest_first,
             record_type=record_type,
         )
-        return (entry_of(self._key, document) for document in documents)
+        found = entries_of(self._key, documents, self._on_unreadable)
+        return found if limit is None else islice(found, limit)
 
     def count(self) -> int:
         """Return how many records the session has.
@@ -340,7 +348,14 @@ class SessionLog:
             timeout: End after so many seconds in which nothing came; None for never.
         """
         self.flush()
-        return tail(self._store, self._key, since=since, poll=poll, timeout=timeout)
+        return tail(
+            self._store,
+            self._key,
+            since=since,
+            poll=poll,
+            timeout=timeout,
+            on_unreadable=self._on_unreadable,
+        )
 
     # The async face
 

@@ -337,11 +337,14 @@ class Writer:
         for document in self._store.scan(self._key, after=since):
             if document.seq > last:
                 return
-            entry = entry_of(self._key, document)
+            try:
+                record = entry_of(self._key, document).record
+            except JsonError:
+                record = None
             yield Appended(
                 id=document.id,
                 variant=document.record_type or "",
-                record=entry.record,
+                record=record,
                 seq=document.seq,
             )
 
