@@ -162,9 +162,15 @@ def _attrs(cls: Any) -> Layout:
         kind="attrs",
         parts=parts,
         extra=extra or _dict_place(cls),
-        mutable=not attrs.inspect(cls).is_frozen and is_made_plainly(cls),
+        mutable=not _is_frozen(cls) and is_made_plainly(cls),
         skipped=skipped,
     )
+
+
+def _is_frozen(cls: type) -> bool:
+    # A subclass that is not decorated has the fields of the base that is.
+    made = next(base for base in cls.__mro__ if "__attrs_attrs__" in vars(base))
+    return attrs.inspect(made).is_frozen
 
 
 def _attrs_part(cls: type, item: attrs.Attribute[object]) -> Part:

@@ -195,7 +195,9 @@ def _from_layout(cls: Any, mark: Mark, layout: Layout, hints: _Hints) -> Shape:
     if refuse is not None:
         refuse(cls, mark)
     checked = "__graphcodec_check__" in vars(cls)
-    direct = layout.kind == "attrs" and attrs.inspect(cls).is_slotted
+    # A subclass that is not decorated itself is made by the constructor of its base.
+    own = layout.kind == "attrs" and "__attrs_attrs__" in vars(cls)
+    direct = own and attrs.inspect(cls).is_slotted
     return Shape(
         cls=cls,
         mark=mark,

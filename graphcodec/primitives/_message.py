@@ -32,6 +32,13 @@ def _to_attachments(value: Sequence[Media]) -> tuple[Media, ...]:
     return to_tuple(value)
 
 
+def _attachments_hint(value: object) -> str:
+    if isinstance(value, Media):
+        return "put it into a tuple: attachments=(media,)"
+    reader = "BytesReader(data)" if isinstance(value, bytes) else "a reader"
+    return f"make one: Media.user_attachment(kind=..., ..., reader={reader})"
+
+
 @checked
 @frozen(kw_only=True, eq=False, repr=False)
 class Message(Primitive):
@@ -60,7 +67,9 @@ class Message(Primitive):
         converter=to_optional_text,
         metadata=hinted("leave content out if there is none"),
     )
-    attachments: tuple[Media, ...] = field(default=(), converter=_to_attachments)
+    attachments: tuple[Media, ...] = field(
+        default=(), converter=_to_attachments, metadata=hinted(_attachments_hint)
+    )
     identity: Identity = field(
         default=Factory(_role_identity, takes_self=True), converter=to_identity
     )

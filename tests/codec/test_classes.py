@@ -300,6 +300,34 @@ def test_registered_subclass_comes_back_as_itself() -> None:
     assert type(round_trip(Owner(base=Child(a=1)), codec).base) is Child
 
 
+@frozen
+class Sealed:
+    """A frozen, slotted base."""
+
+    a: int
+
+
+class Bare(Sealed):
+    """A subclass that is not decorated itself, as one writes exceptions."""
+
+
+class Flagged(Message):
+    """The same of a primitive."""
+
+
+def test_subclass_without_a_decorator_comes_back_as_itself() -> None:
+    """It has the fields of its base, and is made and checked by its constructor."""
+    codec = Codec(types={"test.Bare": Bare, "test.Flagged": Flagged})
+    flagged = Flagged(id="m", role="user", content="x", created_at=NOW, updated_at=NOW)
+
+    assert type(round_trip(Bare(1), codec)) is Bare
+    again = round_trip(flagged, codec)
+    assert (type(again), again.content) == (Flagged, flagged.content)
+    wire = {**root(flagged, codec), "role": "system"}
+    with pytest.raises(UndecodableValueError, match="belongs here, not 'system'"):
+        read(wire, codec=codec)
+
+
 def test_union_takes_each_of_its_members() -> None:
     """And nothing else."""
     codec = codec_of(Owner, Open)

@@ -136,6 +136,9 @@ def test_wrong_attachment_is_numbered() -> None:
         ("role", "system", "Conversation.instructions"),
         ("content", "", "leave content out"),
         ("stash", {}, "Registry(mapping)"),
+        ("attachments", [b"pixels"], "reader=BytesReader(data)"),
+        ("attachments", ["a.png"], "reader=a reader"),
+        ("attachments", make(Media), "put it into a tuple"),
     ],
 )
 def test_hint_says_what_to_do(field: str, value: object, hint: str) -> None:
