@@ -301,13 +301,13 @@ def test_registered_subclass_comes_back_as_itself() -> None:
 
 
 @frozen
-class Sealed:
+class Still:
     """A frozen, slotted base."""
 
     a: int
 
 
-class Bare(Sealed):
+class Bare(Still):
     """A subclass that is not decorated itself, as one writes exceptions."""
 
 
