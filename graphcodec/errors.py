@@ -39,8 +39,9 @@ the facts as attributes, and survives pickling together with its cause.
 
 from __future__ import annotations
 
-import pickle
 from typing import ClassVar
+
+from graphcodec._portable import portable
 
 __all__ = [
     "ArrowError",
@@ -142,19 +143,12 @@ class GraphCodecError(Exception):
     def __reduce__(self) -> tuple[object, ...]:
         # The attributes travel as the instance's state. Pickle drops the cause and
         # the notes; a worker's error without them is half an error.
-        state = {**self.__dict__, "__cause__": _portable(self.__cause__)}
+        cause = self.__cause__
+        state = {
+            **self.__dict__,
+            "__cause__": None if cause is None else portable(cause),
+        }
         return _rebuild, (type(self), state)
-
-
-def _portable(cause: BaseException | None) -> BaseException | None:
-    """Return *cause*, or a stand-in with its repr if it can't be pickled whole."""
-    if cause is None:
-        return None
-    try:
-        pickle.loads(pickle.dumps(cause))  # noqa: S301 - our own bytes
-    except Exception:  # noqa: BLE001 - whatever a foreign exception's pickling raises
-        return RuntimeError(repr(cause))
-    return cause
 
 
 def _rebuild(cls: type[GraphCodecError], state: dict[str, object]) -> GraphCodecError:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -27,3 +27,18 @@ def s3_wire(s3_server: S3Server) -> Iterator[Wire]:
     """A wire to the S3 server that can be disturbed."""
     with Wire(s3_server.endpoint) as wire:
         yield wire
+
+
+@pytest.fixture(scope="session")
+def dask_client() -> Iterator[Any]:
+    """A client of a cluster of two processes, started when a test asks for it."""
+    distributed: Any = pytest.importorskip(
+        "distributed", reason="graphcodec[dask] is not installed"
+    )
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client

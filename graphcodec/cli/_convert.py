@@ -3,61 +3,42 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Final
 
 import click
-from attrs import frozen
 
 from graphcodec import _formats, _frames
-from graphcodec._documents._converting import convert as rewrite
+from graphcodec._bulk import BATCH, Document, Files, Found, Rewrite, run
+from graphcodec._bulk._conversion import Compress, Conversion
+from graphcodec._documents._names import COMPRESSIONS, FORMATS
+from graphcodec.cli._bulk import codec_source, dask_option, tell, watched
 from graphcodec.cli._files import (
-    COMPRESSIONS,
     DOCUMENT,
-    FORMATS,
     STDIN,
     about,
     busy,
     codec_option,
-    each,
-    name_parts,
     once,
     read_bytes,
     write_bytes,
 )
-from graphcodec.errors import GraphCodecError
+from graphcodec.errors import GraphCodecError, InvalidValueError
 
 if TYPE_CHECKING:
     from graphcodec._formats import Format
-    from graphcodec._frames import Compression
     from graphcodec.codec import Codec
 
-Compress: TypeAlias = Literal["none", "gzip", "zstd"]
-
 _TWO: Final = 2
-
-
-@frozen(kw_only=True)
-class _Wanted:
-    """What documents are to become; None where they stay as they are.
-
-    Attributes:
-        format: The format.
-        compress: The compression.
-        pretty: Whether JSON is broken into lines.
-        codec: Whose classes count.
-    """
-
-    format: Format | None
-    compress: Compress | None
-    pretty: bool
-    codec: Codec | None
 
 
 @click.command()
 @click.argument("files", nargs=-1, required=True, metavar="IN... [OUT]")
 @click.option(
-    "--to", type=click.Choice(FORMATS), help="The format; else OUT's suffix says it."
+    "--to",
+    type=click.Choice(FORMATS),
+    help="The format; else OUT's suffix says it.",
 )
 @click.option(
     "--compress",
@@ -68,10 +49,20 @@ class _Wanted:
 @click.option(
     "-o",
     "--output",
-    type=click.Path(exists=True, file_okay=False),
-    help="A folder for the results; all arguments are read.",
+    metavar="FOLDER",
+    help="A folder, or a URL that fsspec knows, for the results; all arguments are"
+    " read.",
 )
 @click.option("--in-place", is_flag=True, help="Replace the files that are read.")
+@click.option("--resume", is_flag=True, help="Leave out results that are there.")
+@dask_option
+@click.option(
+    "--batch",
+    type=click.IntRange(1),
+    default=BATCH,
+    show_default=True,
+    help="How many documents a process of Dask takes at once.",
+)
 @codec_option
 def convert(
     files: tuple[str, ...],
@@ -82,113 +73,125 @@ def convert(
     *,
     pretty: bool,
     in_place: bool,
+    resume: bool,
+    dask: str | None,
+    batch: int,
 ) -> int:
     """Write documents in another format, compressed or not.
 
-    Reads IN and writes OUT; "-" stands for the standard streams. Tags that are not
-    known are taken along. What is no valid document is refused, and nothing is written
-    for it. OUT is replaced as a whole or not at all.
+    Reads IN and writes OUT; "-" stands for the standard streams. With --output or
+    --in-place, IN may also be a folder, a pattern such as "talks/**/*.json", and a URL
+    that fsspec knows; what lies in folders goes into folders of the same names. Tags
+    that are not known are taken along. What is no valid document is refused, and
+    nothing is written for it. OUT is replaced as a whole or not at all.
     """
-    wanted = _Wanted(format=to, compress=compress, pretty=pretty, codec=codec)
     if pretty and to == "msgpack":
         msg = "--pretty is for JSON"
         raise click.UsageError(msg)
-    jobs = _jobs(files, output, wanted, in_place=in_place)
-    _check_jobs(jobs, in_place=in_place)
-    failed = 0
-    targets = dict(jobs)
-    for source in each([source for source, _ in jobs], "converting"):
-        try:
-            _convert(source, targets[source], wanted)
-        except GraphCodecError as exc:
-            click.echo(f"graphcodec: {' '.join(str(exc).split())}", err=True)
-            failed += 1
-    return 1 if failed else 0
-
-
-def _jobs(
-    files: tuple[str, ...], output: str | None, wanted: _Wanted, *, in_place: bool
-) -> list[tuple[str, str]]:
-    """Return what to read, and what to write it to."""
     if output is not None and in_place:
         msg = "--output and --in-place exclude each other"
         raise click.UsageError(msg)
-    if in_place:
-        return [(file, file) for file in files]
-    if output is not None:
-        return [(file, _target(Path(output), file, wanted)) for file in files]
-    if len(files) != _TWO:
-        msg = "give IN and OUT, or several files with --output DIRECTORY"
+    source = codec_source(codec, dask)
+    more = {} if source is None else {"codec": source}
+    wanted = Conversion(format=to, compress=compress, pretty=pretty, **more)
+    if output is None and not in_place:
+        if resume or dask is not None:
+            msg = "--resume and --dask are for --output"
+            raise click.UsageError(msg)
+        return _convert_one(files, wanted)
+    if in_place and resume:
+        msg = "--resume is for --output; to convert in place again changes nothing"
         raise click.UsageError(msg)
-    return [(files[0], files[1])]
+    work, documents = _planned(files, output, wanted, resume=resume)
+    with watched(len(documents), "converting") as progress:
+        report = run(work, documents, cluster=dask, batch=batch, progress=progress)
+    return tell(report)
 
 
-def _target(folder: Path, file: str, wanted: _Wanted) -> str:
-    """Return the name of a result, which says what is in it."""
-    if file == STDIN:
-        msg = "the standard input has no name to go by in a folder"
+# Many
+
+
+def _planned(
+    files: Sequence[str], output: str | None, wanted: Conversion, *, resume: bool
+) -> tuple[Rewrite, list[Document]]:
+    """Return what to do, and with which documents."""
+    if STDIN in files:
+        msg = (
+            "the standard input can't be replaced, and has no name to go by in a folder"
+        )
         raise click.UsageError(msg)
-    stem, format_, compression = name_parts(Path(file).name)
-    format_ = wanted.format or format_
-    if wanted.compress is not None:
-        compression = "" if wanted.compress == "none" else wanted.compress
-    return str(folder / ".".join(filter(None, (stem, format_, compression))))
+    for file in files:
+        if "://" not in file and not set(file) & set("*?["):
+            click.Path(exists=True).convert(file, None, None)
+    try:
+        source = Files(files[0])
+        found = source.find(files)
+        target = source if output is None else Files(output)
+        folder = None if output is None else _folder(target, output)
+    except InvalidValueError as exc:
+        raise click.UsageError(str(exc)) from None
+    documents = [_document(one, folder, wanted) for one in found]
+    _check_targets(documents, in_place=folder is None, one_system=source.is_local)
+    limits = wanted.codec.get().limits
+    work = Rewrite(
+        source=source, target=target, make=wanted, limits=limits, replace=not resume
+    )
+    return work, documents
 
 
-def _check_jobs(jobs: list[tuple[str, str]], *, in_place: bool) -> None:
-    once([source for source, _ in jobs])
+def _folder(target: Files, output: str) -> str:
+    if target.is_local:
+        click.Path(exists=True, file_okay=False).convert(output, None, None)
+    return target.path(output)
+
+
+def _document(one: Found, folder: str | None, wanted: Conversion) -> Document:
+    if folder is None:
+        return Document(one.name, one.path, one.path)
+    return Document(one.name, one.path, f"{folder}/{wanted.named(one.below)}")
+
+
+def _check_targets(
+    documents: Sequence[Document], *, in_place: bool, one_system: bool
+) -> None:
     seen: set[str] = set()
-    for source, target in jobs:
-        DOCUMENT.convert(source, None, None)
-        if target != STDIN and target in seen:
-            msg = f"two files would become {target}"
+    for document in documents:
+        if document.target in seen:
+            msg = f"two files would become {document.target}"
             raise click.UsageError(msg)
-        seen.add(target)
-    if in_place:
-        if STDIN in seen:
-            msg = "the standard input can't be replaced"
-            raise click.UsageError(msg)
+        seen.add(document.target)
+    if in_place or not one_system:
         return
-    sources = {Path(source).resolve() for source, _ in jobs if source != STDIN}
-    for target in seen - {STDIN}:
-        if Path(target).resolve() in sources:
-            msg = f"{target} is read and would be replaced; say --in-place to do so"
+    for document in documents:
+        if document.source in seen:
+            msg = f"{document.source} is read and would be replaced; say --in-place"
             raise click.UsageError(msg)
 
 
-def _convert(source: str, target: str, wanted: _Wanted) -> None:
+# One
+
+
+def _convert_one(files: tuple[str, ...], wanted: Conversion) -> int:
+    if len(files) != _TWO:
+        msg = "give IN and OUT, or several files with --output FOLDER"
+        raise click.UsageError(msg)
+    source, target = files
+    once([source])
+    DOCUMENT.convert(source, None, None)
+    if STDIN not in files and Path(source).resolve() == Path(target).resolve():
+        msg = f"{target} is read and would be replaced; say --in-place to do so"
+        raise click.UsageError(msg)
     data = read_bytes(source)
-    _, format_, compression = name_parts("" if target == STDIN else Path(target).name)
     try:
         with busy([data], "converting"):
-            out = rewrite(
-                data,
-                format=wanted.format or cast("Format | None", format_ or None),
-                compression=_compression(data, wanted.compress, compression),
-                pretty=wanted.pretty,
-                codec=wanted.codec,
-            )
+            out = wanted.convert(data, "" if target == STDIN else target)
     except GraphCodecError as exc:
         raise about(exc, source) from None
     if target == STDIN and _is_binary(out) and sys.stdout.isatty():
         msg = "the result is binary; send it to a file or a pipe"
         raise click.UsageError(msg)
     write_bytes(target, out)
-
-
-def _compression(
-    data: bytes, wanted: Compress | None, suffix: str
-) -> Compression | None:
-    """Return how to compress: as asked, as the name says, or as it was."""
-    if wanted is not None:
-        return None if wanted == "none" else wanted
-    if suffix:
-        return cast("Compression", suffix)
-    if not _frames.is_frame(data):
-        return None
-    # The innermost layer; what is sealed around it, `rewrite` opens or refuses.
-    name = _frames.names(_frames.parse(data).layers)[-1]
-    return COMPRESSIONS.get(name)
+    return 0
 
 
 def _is_binary(data: bytes) -> bool:

@@ -13,7 +13,6 @@ import click
 from rich.console import Console
 from rich.progress import Progress
 
-from graphcodec._frames import Compression
 from graphcodec._replacing import replace_file
 from graphcodec.codec import Codec
 from graphcodec.errors import GraphCodecError
@@ -22,9 +21,6 @@ STDIN: Final = "-"
 
 DOCUMENT: Final = click.Path(exists=True, dir_okay=False, allow_dash=True)
 """The type of an argument that is a document."""
-
-FORMATS: Final = ("json", "msgpack")
-COMPRESSIONS: Final[Mapping[str, Compression]] = {"gzip": "gzip", "zstd": "zstd"}
 
 _WORTH_A_WORD: Final = 4 << 20
 
@@ -36,20 +32,6 @@ def read_bytes(file: str) -> bytes:
         file: Its name; ``-`` is the standard input.
     """
     return sys.stdin.buffer.read() if file == STDIN else Path(file).read_bytes()
-
-
-def name_parts(name: str) -> tuple[str, str, str]:
-    """Return the stem of a file's name, and what it says of format and compression.
-
-    Args:
-        name: The name, without folders.
-    """
-    stem, format_, compression = name, "", ""
-    if stem.rpartition(".")[2] in COMPRESSIONS:
-        stem, _, compression = stem.rpartition(".")
-    if stem.rpartition(".")[2] in FORMATS:
-        stem, _, format_ = stem.rpartition(".")
-    return stem, format_, compression
 
 
 def title(file: str) -> str:
@@ -210,6 +192,8 @@ def named_codec(ctx: click.Context, param: click.Parameter, value: str) -> Codec
     if not isinstance(found, Codec):
         msg = f"{value!r} gives a {type(found).__name__}, and no Codec"
         raise click.BadParameter(msg, ctx, param)
+    # What another process makes the same codec with.
+    ctx.meta["graphcodec.codec"] = value
     return found
 
 

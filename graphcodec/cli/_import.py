@@ -7,17 +7,16 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
+from graphcodec._documents._names import COMPRESSIONS, name_parts
 from graphcodec._graphs._persist import persist
 from graphcodec.adapters._formats import FORMATS
 from graphcodec.cli._chats import NAMES, Told, all_kept, read_chats, told
 from graphcodec.cli._chats import show as show_reports
 from graphcodec.cli._files import (
-    COMPRESSIONS,
     DOCUMENT,
     STDIN,
     about,
     each,
-    name_parts,
     read_bytes,
     stores_option,
     targets,

@@ -250,7 +250,7 @@ def test_failure_leaves_the_old_file(tmp_path: Path) -> None:
         (["FILE", "x", "--pretty", "--to", "msgpack"], "--pretty is for JSON"),
         (["FILE", "-o", ".", "--in-place"], "exclude each other"),
         (["FILE", "FILE", "-o", "/"], "two files would become"),
-        (["-", "-o", "/"], "the standard input has no name"),
+        (["-", "-o", "/"], "the standard input can't be replaced, and has no name"),
         (["-", "--in-place"], "the standard input can't be replaced"),
         (["FILE", "x", "--to", "yaml"], "is not one of"),
     ],
@@ -272,3 +272,103 @@ def test_as_a_process(tmp_path: Path) -> None:
 
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert json.loads((tmp_path / "a.json").read_text())["root"] == [1]
+
+
+# Many
+
+
+def tree(folder: Path, count: int = 3) -> Path:
+    """Fill a folder with documents, one of them wrong, and another folder."""
+    source = folder / "in"
+    (source / "deep").mkdir(parents=True)
+    for number in range(count):
+        (source / f"{number}.json").write_bytes(encode([number]))
+    (source / "deep" / "0.json").write_bytes(encode("deep"))
+    (source / "bad.json").write_text("{")
+    return source
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Return what is in a folder."""
+    files = [file for file in folder.rglob("*") if file.is_file()]
+    return {str(file.relative_to(folder)): file.read_bytes() for file in files}
+
+
+def test_folders_and_patterns(tmp_path: Path) -> None:
+    """All documents in a folder, or of a pattern, keep their places in it."""
+    source, out = tree(tmp_path), tmp_path / "out"
+    out.mkdir()
+
+    assert call("convert", source / "*.json", "-o", out, "--to", "msgpack").code == 1
+    assert set(contents(out)) == {"0.msgpack", "1.msgpack", "2.msgpack"}
+    assert call("convert", source, "-o", out, "--to", "msgpack").code == 1
+    assert decode(contents(out)["deep/0.msgpack"]) == "deep"
+
+
+def test_resume(tmp_path: Path) -> None:
+    """What has a result is left out, and what failed is tried again."""
+    source, out = tree(tmp_path), tmp_path / "out"
+    out.mkdir()
+    assert call("convert", source, "-o", out).code == 1
+    (out / "1.json").write_bytes(b"untouched")
+    (source / "bad.json").write_bytes(encode("good"))
+
+    assert call("convert", source, "-o", out, "--resume").code == 0
+
+    assert contents(out)["1.json"] == b"untouched"
+    assert decode(contents(out)["bad.json"]) == "good"
+
+
+def test_urls(tmp_path: Path) -> None:
+    """Documents are read and written wherever fsspec reaches."""
+    source = tree(tmp_path)
+    url = f"memory://{tmp_path.name}"
+
+    assert call("convert", source, "-o", url, "--to", "msgpack").code == 1
+    (tmp_path / "back").mkdir()
+    assert call("convert", url, "-o", tmp_path / "back", "--to", "json").code == 0
+
+    back = contents(tmp_path / "back")
+    assert {**back, "bad.json": b"{"} == contents(source)
+
+
+def test_with_dask_as_without(tmp_path: Path, dask_client: Any) -> None:
+    """A cluster writes the same files and tells the same errors."""
+    source, here, there = tree(tmp_path, 30), tmp_path / "here", tmp_path / "there"
+    here.mkdir()
+    there.mkdir()
+    wanted = ["--to", "msgpack", "--codec", "tests.cli.codecs:local"]
+    address = dask_client.scheduler.address
+
+    one = call("convert", source, "-o", here, *wanted)
+    other = call("convert", source, "-o", there, *wanted, "--dask", address)
+
+    assert contents(here) == contents(there)
+    assert len(contents(there)) == 31
+    assert (one.code, one.err) == (other.code, other.err)
+    assert f"graphcodec: {source}/bad.json: this is no JSON document" in one.err
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (["FILE", "x", "--dask", "local"], "--resume and --dask are for --output"),
+        (["FILE", "--in-place", "--resume"], "to convert in place again changes"),
+        (["nothing/*.json", "-o", "."], "there is no document at 'nothing/*.json'"),
+        (["odd://a", "-o", "."], "there is no file system for 'odd://a'"),
+        (["FILE", "memory://a", "-o", "."], "is not of the file system of"),
+        (["FILE", "-o", "nowhere"], "does not exist"),
+        (["FILE", "-o", "."], "is read and would be replaced"),
+    ],
+)
+def test_wrong_call_for_many(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, args: list[str], words: str
+) -> None:
+    """What makes no sense for many documents is told before one is read."""
+    monkeypatch.chdir(tmp_path)
+    Path("a.json").write_bytes(encode(1))
+
+    done = call("convert", *("a.json" if arg == "FILE" else arg for arg in args))
+
+    assert done.code == 2
+    assert words in " ".join(done.err.split())
