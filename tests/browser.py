@@ -22,6 +22,31 @@ import chromium from "@sparticuz/chromium";
 console.log(await chromium.executablePath());
 """
 
+CONTRAST: Final = """() => {
+  const rgb = (text) => text.match(/[0-9.]+/g).map(Number);
+  const shine = (color) => {
+    const parts = rgb(color).slice(0, 3).map((value) => {
+      const part = value / 255;
+      return part <= 0.03928 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+    });
+    return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2];
+  };
+  const ground = (node) => {
+    const color = getComputedStyle(node).backgroundColor;
+    return rgb(color)[3] === 0 ? ground(node.parentElement) : color;
+  };
+  const weak = [];
+  for (const node of document.querySelectorAll("body *")) {
+    const isText = (child) => child.nodeType === 3 && child.data.trim();
+    if (![...node.childNodes].some(isText) || !node.checkVisibility()) continue;
+    const two = [getComputedStyle(node).color, ground(node)].map(shine);
+    const ratio = (Math.max(...two) + 0.05) / (Math.min(...two) + 0.05);
+    if (ratio < 4.5) weak.push(`${node.tagName}.${node.className}: ${ratio}`);
+  }
+  return weak;
+}"""
+"""Says of which texts of a page the contrast with their ground is weak."""
+
 
 def command(cache: Path) -> tuple[str, list[str]]:
     """Return a Chromium and its options: an installed one, or one that npm brings.
@@ -81,3 +106,17 @@ def opened(cache: Path) -> Generator[Any]:
             yield browser
         finally:
             browser.close()
+
+
+def until(page: Any, script: str) -> None:
+    """Wait until a script is true in a page whose policy lets playwright's not run.
+
+    Args:
+        page: The page.
+        script: An expression.
+    """
+    for _ in range(500):
+        if page.evaluate(script):
+            return
+        page.wait_for_timeout(20)
+    pytest.fail(f"it never came true: {script}")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests import browser
 from tests.s3_server import S3Server, Wire, find_weed
 
 if TYPE_CHECKING:
@@ -42,3 +43,10 @@ def dask_client() -> Iterator[Any]:
         distributed.Client(cluster) as client,
     ):
         yield client
+
+
+@pytest.fixture(scope="module")
+def chromium(request: pytest.FixtureRequest) -> Iterator[Any]:
+    """A browser without a window, for the tests of one module."""
+    with browser.opened(request.config.cache.mkdir("chromium")) as found:
+        yield found

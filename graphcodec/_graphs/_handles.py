@@ -207,13 +207,13 @@ def _examine(reader: Reader, *, content: bool) -> Verdict:
     try:
         return _read(reader, content=content)
     except StaleHandleError as exc:
-        return Verdict("stale", _detail(exc))
+        return Verdict("stale", detail_of(exc))
     except FileNotFoundError as exc:
-        return Verdict("gone", _detail(exc))
+        return Verdict("gone", detail_of(exc))
     except PermissionError as exc:
-        return Verdict("denied", _detail(exc))
+        return Verdict("denied", detail_of(exc))
     except Exception as exc:  # noqa: BLE001 - one bad reader must not hide the others
-        return Verdict("failed", _detail(exc))
+        return Verdict("failed", detail_of(exc))
 
 
 def _read(reader: Reader, *, content: bool) -> Verdict:
@@ -225,7 +225,7 @@ def _read(reader: Reader, *, content: bool) -> Verdict:
     return Verdict("alive", "", reader.byte_length())
 
 
-def _detail(exc: Exception) -> str:
+def detail_of(exc: Exception) -> str:
     """Return what an error says, if it is known to say nothing secret."""
     name = type_name(type(exc))
     if isinstance(exc, GraphCodecError):

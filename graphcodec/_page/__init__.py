@@ -8,7 +8,7 @@ import base64
 import hashlib
 import html
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import resources
 from string import Template
 from typing import Final
@@ -25,6 +25,7 @@ def made(
     data: object,
     *,
     title: str,
+    scripts: Sequence[str] = (),
     sources: Mapping[str, str] = EMBEDDED,
 ) -> str:
     """Return a page.
@@ -35,10 +36,12 @@ def made(
             ``report.css``, ``report.js``.
         data: What the script finds in the page, as JSON has it.
         title: What the page is called.
+        scripts: The names of more scripts, which stand before its own.
         sources: What the page may ask for, besides its own styles and script: the
             sources of directives of a content security policy.
     """
-    script = _part(__name__, "base.js") + _part(package, f"page/{name}.js")
+    own = [_part(package, f"page/{part}.js") for part in (*scripts, name)]
+    script = "\n".join([_part(__name__, "base.js"), *own])
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     escaped = html.escape(title)
     return Template(_part(__name__, "page.html")).substitute(

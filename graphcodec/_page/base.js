@@ -43,15 +43,19 @@ function visible(text) {
   const found = document.createDocumentFragment();
   let from = 0;
   for (const { 0: character, index } of text.matchAll(CONTROLS)) {
-    found.append(text.slice(from, index), el("span", { class: "control" }, named(character)));
+    found.append(text.slice(from, index), control(character));
     from = index + character.length;
   }
   found.append(text.slice(from));
   return found;
 }
 
-function named(character) {
-  return `U+${character.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
+// Unicode has pictures of the oldest ones.
+function control(character) {
+  const point = character.codePointAt(0);
+  const name = `U+${point.toString(16).toUpperCase().padStart(4, "0")}`;
+  if (point < 0x20) return el("span", { class: "control", title: name }, String.fromCodePoint(0x2400 + point));
+  return el("span", { class: "control long" }, name);
 }
 
 function textBlock(text) {

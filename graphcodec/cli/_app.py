@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _COMMANDS: Final[Mapping[str, str]] = {
     "demo": "graphcodec.cli._demo:demo",
     "inspect": "graphcodec.cli._inspect:inspect",
+    "view": "graphcodec.cli._view:view",
     "doctor": "graphcodec.cli._doctor:doctor",
     "validate": "graphcodec.cli._validate:validate",
     "convert": "graphcodec.cli._convert:convert",

@@ -19,10 +19,10 @@ from graphcodec._documents._differing import (
     differences,
 )
 from graphcodec.cli._files import DOCUMENT, about, busy, once, read_bytes, title
-from graphcodec.cli._locators import shown_graph, shown_part
 from graphcodec.cli._text import console, cut
 from graphcodec.cli._tree import Tree
 from graphcodec.errors import GraphCodecError
+from graphcodec.view._locators import shown_graph, shown_part
 
 if TYPE_CHECKING:
     from rich.console import Console

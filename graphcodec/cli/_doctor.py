@@ -7,7 +7,7 @@ import sys
 from collections import Counter
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 import click
@@ -17,10 +17,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemaining
 from rich.table import Table
 from rich.text import Text
 
-from graphcodec import _formats
-from graphcodec._frames import opened
+from graphcodec._documents._survey import Handle, survey
 from graphcodec._graphs._handles import examined
-from graphcodec._resolving import Resolvers
 from graphcodec.cli._files import (
     DOCUMENT,
     about,
@@ -29,19 +27,17 @@ from graphcodec.cli._files import (
     stores_option,
     title,
 )
-from graphcodec.cli._survey import Handle, survey
 from graphcodec.cli._text import console, counted, cut, size
 from graphcodec.cli._tree import located
 from graphcodec.codec import Codec
 from graphcodec.errors import GraphCodecError, NoReaderResolverError
-from graphcodec.readers import Reader, ReaderDescriptor
+from graphcodec.readers import Reader
+from graphcodec.view._binding import bound, opened, resolvers_of, store_resolvers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from graphcodec._graphs._handles import Verdict
-
-_Resolve: TypeAlias = "Callable[[str, ReaderDescriptor], Reader]"
 
 _MOST_WRONG: Final = 200
 _MOST_RIGHT: Final = 20
@@ -121,12 +117,12 @@ def doctor(
         raise click.UsageError("--content needs --resolve")
     codec = codec or Codec()
     handles = _handles(file, codec)
-    resolvers = _resolvers(codec, stores)
-    bound = [_reader(handle, resolvers) for handle in handles]
+    resolvers = resolvers_of(codec, store_resolvers(stores))
+    readers = [bound(each.tag, each.locator, resolvers) for each in handles]
     if resolve:
-        found = _opened(handles, bound, content=content, timeout=timeout)
+        found = _opened(handles, readers, content=content, timeout=timeout)
     else:
-        found = [_listed(*pair) for pair in zip(handles, bound, strict=True)]
+        found = [_listed(*pair) for pair in zip(handles, readers, strict=True)]
     if as_json:
         click.echo(json.dumps(_facts(file, found)))
     else:
@@ -141,40 +137,13 @@ def _handles(file: str, codec: Codec) -> list[Handle]:
         UndecodableValueError: If it is none.
     """
     try:
-        wire = _formats.read(opened(read_bytes(file), codec.limits))
+        wire, _ = opened(read_bytes(file), codec)
     except GraphCodecError as exc:
         raise about(exc, file) from exc
     return survey(wire).handles
 
 
 # What is bound
-
-
-def _resolvers(codec: Codec, stores: Mapping[str, str]) -> list[_Resolve]:
-    """Return who may know a handle: the stores of the call, then the codec."""
-    known: list[_Resolve] = [codec.resolve]
-    if not stores:
-        return known
-    from graphcodec_resolvers import FsspecResolver  # noqa: PLC0415
-
-    return [Resolvers([FsspecResolver(stores)], builtin=False).resolve, *known]
-
-
-def _reader(handle: Handle, resolvers: list[_Resolve]) -> Reader | GraphCodecError:
-    scheme = handle.tag.partition(":")[2]
-    try:
-        descriptor = ReaderDescriptor(scheme, handle.locator)  # type: ignore[arg-type]
-    except GraphCodecError as exc:
-        return exc
-    missing = NoReaderResolverError()
-    for each in resolvers:
-        try:
-            return each(handle.tag, descriptor)
-        except NoReaderResolverError as exc:
-            missing = exc
-        except GraphCodecError as exc:
-            return exc
-    return missing
 
 
 def _listed(handle: Handle, bound: Reader | GraphCodecError) -> _Diagnosis:

@@ -18,15 +18,15 @@ from graphcodec._documents._classless import (
     parse_path,
     tag_of,
 )
+from graphcodec._documents._survey import Survey, survey, survey_of
 from graphcodec._limits import Limits
 from graphcodec._paths import Step, Trail, path_of
 from graphcodec.cli._files import DOCUMENT, about, busy, read_bytes, title
-from graphcodec.cli._locators import shown_part
 from graphcodec.cli._search import Match, compiled, matching, of_type
-from graphcodec.cli._survey import Survey, survey, survey_of
 from graphcodec.cli._text import console, counted, cut, size
 from graphcodec.cli._tree import MOST_ITEMS, Line, Tree, headline, located, scalar
 from graphcodec.errors import GraphCodecError, InvalidValueError
+from graphcodec.view._locators import shown_part
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,8 +10,8 @@ from attrs import frozen
 
 from graphcodec._documents._classless import reference, steps, tag_of
 from graphcodec._paths import Trail, path_of
-from graphcodec.cli._locators import shown_reader
 from graphcodec.errors import InvalidValueError, LimitExceededError
+from graphcodec.view._locators import shown_reader
 
 if TYPE_CHECKING:
     import regex

@@ -11,8 +11,8 @@ from attrs import define, frozen
 
 from graphcodec._documents import _classless as wire_level
 from graphcodec._documents._classless import is_list, is_map, unwrapped
-from graphcodec.cli._locators import shown_part, shown_text
 from graphcodec.cli._text import counted, cut
+from graphcodec.view._locators import shown_part, shown_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -12,12 +12,12 @@ from uuid import uuid4
 from attrs import frozen
 
 from graphcodec import Codec, Conversation, Registry, TurnGate, _formats
+from graphcodec._documents._survey import survey
 from graphcodec._graphs._comparing import difference
 from graphcodec._graphs._handles import handles
 from graphcodec._graphs._persist import persist
 from graphcodec.adapters import from_openai_chat, to_openai_chat
 from graphcodec.cache import TurnCache
-from graphcodec.cli._survey import survey
 from graphcodec.cli._worker import serve
 from graphcodec.errors import GraphCodecError, UnencodableValueError
 from graphcodec_resolvers import FsspecResolver, FsspecStore

@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphcodec.cli._survey import survey
+from graphcodec._documents._survey import survey
 from graphcodec.cli._tree import Tree
 
 KEYS = st.sampled_from(
