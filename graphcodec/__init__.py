@@ -56,6 +56,10 @@ if TYPE_CHECKING:
     from graphcodec.readers import ReaderDescriptor as ReaderDescriptor
     from graphcodec.readers import Resolver as Resolver
     from graphcodec.readers import StreamReader as StreamReader
+    from graphcodec.redaction import RedactedPlace as RedactedPlace
+    from graphcodec.redaction import Redaction as Redaction
+    from graphcodec.redaction import RedactionReport as RedactionReport
+    from graphcodec.redaction import redact as redact
 
 __version__ = "0.1.0"
 
@@ -107,6 +111,12 @@ _HOMES = {
         "Resolver",
         "StreamReader",
     ),
+    "graphcodec.redaction": (
+        "RedactedPlace",
+        "Redaction",
+        "RedactionReport",
+        "redact",
+    ),
 }
 _MODULES = {name: module for module, names in _HOMES.items() for name in names}
 
@@ -128,6 +138,9 @@ __all__ = [
     "OpaqueNode",
     "Reader",
     "ReaderDescriptor",
+    "RedactedPlace",
+    "Redaction",
+    "RedactionReport",
     "Registry",
     "Resolver",
     "Retrievable",
@@ -158,6 +171,7 @@ __all__ = [
     "forge_tools",
     "handles",
     "persist",
+    "redact",
     "verify",
 ]
 

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Final, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar, cast
 
 import attrs
 
@@ -18,6 +18,9 @@ from graphcodec._live import type_name
 from graphcodec._seal import Seal
 from graphcodec.errors import InvalidValueError
 from graphcodec.readers._contracts import Resolver
+
+if TYPE_CHECKING:
+    from graphcodec._redaction._rules import Redaction
 
 T = TypeVar("T")
 Types: TypeAlias = Iterable[type] | Mapping[str, type]
@@ -41,6 +44,7 @@ class Options:
     builtin_resolvers: bool = True
     plugins: bool = False
     write_unregistered: bool = True
+    redact: tuple[Redaction, ...] = ()
 
 
 _CHOICES: Final[Mapping[str, tuple[str | None, ...]]] = {
@@ -78,6 +82,23 @@ def frozen_types(types: Types) -> Mapping[str, type] | tuple[type, ...]:
     if isinstance(types, Mapping):
         return dict(cast("Mapping[str, type]", types))
     return listed(types, "types")
+
+
+def as_rules(given: Iterable[Redaction]) -> tuple[Redaction, ...]:
+    """Return the rules of a redaction, which are checked.
+
+    Args:
+        given: What was given for the option.
+
+    Raises:
+        InvalidValueError: If something is no rule, or two have one name.
+    """
+    if given == ():
+        return ()
+    # Whoever redacts nothing need not load it.
+    from graphcodec._redaction._rules import rules_of  # noqa: PLC0415
+
+    return rules_of(given)
 
 
 def check_options(options: Options) -> None:

@@ -11,7 +11,7 @@ import pickle
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from types import UnionType
-from typing import Any, Literal, TypeAlias, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, overload
 
 import attrs
 
@@ -29,7 +29,14 @@ from graphcodec._graphs._trust import TrustPolicy
 from graphcodec._handlers import as_handlers
 from graphcodec._limits import Limits
 from graphcodec._live import type_name
-from graphcodec._options import Options, Types, check_options, frozen_types, listed
+from graphcodec._options import (
+    Options,
+    Types,
+    as_rules,
+    check_options,
+    frozen_types,
+    listed,
+)
 from graphcodec._paths import format_path, with_article
 from graphcodec._resolving import Resolvers
 from graphcodec._seal import Seal, check_context
@@ -40,6 +47,10 @@ from graphcodec.errors import (
     UndecodableValueError,
 )
 from graphcodec.readers._contracts import Reader, ReaderDescriptor, Resolver
+
+if TYPE_CHECKING:
+    from graphcodec._redaction._reports import RedactionReport
+    from graphcodec._redaction._rules import Redaction
 
 T = TypeVar("T")
 
@@ -74,6 +85,9 @@ class Codec:
             They are asked after *resolvers* and before the built-in ones.
         write_unregistered: Whether a marked class that is not among *types* may be
             written. Who reads what they wrote, such as a cache or a queue, says no.
+        redact: What is never written: rules that every graph goes through first, on
+            whatever way it is written, `content_hash` included. See
+            `graphcodec.redact`.
 
     Raises:
         InvalidValueError: If an option, a class or a plug-in can't be used.
@@ -97,6 +111,7 @@ class Codec:
         builtin_resolvers: bool = True,
         plugins: bool = False,
         write_unregistered: bool = True,
+        redact: Iterable[Redaction] = (),
     ) -> None:
         self._options = options = Options(
             types=frozen_types(types),
@@ -113,6 +128,7 @@ class Codec:
             builtin_resolvers=builtin_resolvers,
             plugins=plugins,
             write_unregistered=write_unregistered,
+            redact=as_rules(redact),
         )
         check_options(options)
         self._registered: _Registered = []
@@ -135,6 +151,7 @@ class Codec:
             opaque=unknown_types == "keep",
             unknown_fields=unknown_fields,
             trust=options.trust,
+            prepare=(lambda obj: self.redacted(obj)[0]) if options.redact else None,
         )
         configure_converter(self._converter, codec=self)
         self._converter.watch(engine.customized, engine.passes)
@@ -241,7 +258,8 @@ class Codec:
     def check(self, obj: object) -> None:
         """Verify that *obj* comes back as it is: types, values and sharing.
 
-        Of containers, sharing counts within one untyped field, as on the wire.
+        Of containers, sharing counts within one untyped field, as on the wire. With
+        rules for a redaction, what they leave must come back.
 
         Args:
             obj: See `encode`.
@@ -250,6 +268,8 @@ class Codec:
             RoundTripError: If it does not, with the path of the first difference.
             UnencodableValueError: If it can't even be encoded.
         """
+        if self._options.redact:
+            obj, _ = self.redacted(obj)
         again = self.decode(self.encode(obj))
         found = difference(obj, again)
         if found is not None:
@@ -265,12 +285,33 @@ class Codec:
 
         Graphs of equal types, values and sharing have equal hashes, whatever the
         format and the process. For comparing, not for storing: the canonical form
-        forgets the order of dicts.
+        forgets the order of dicts. It is that of what would be written: what a rule
+        takes out has no part in it, since a hash of it could be guessed from.
 
         Args:
             obj: See `encode`.
         """
         return hashlib.sha256(self._engine.canonical(obj)).hexdigest()
+
+    def redacted(self, obj: T) -> tuple[T, RedactionReport]:
+        """Return what of *obj* is written, and what the rules of this codec found.
+
+        As `graphcodec.redact` with these rules; the functions that a class was
+        registered with are used to look into its instances.
+
+        Args:
+            obj: See `encode`.
+
+        Raises:
+            InvalidValueError: If a class refuses what a rule leaves of an object.
+            CyclicGraphError: See `graphcodec.redact`.
+            LimitExceededError: If the matching takes too long.
+        """
+        # Loaded only where somebody redacts.
+        from graphcodec._redaction._running import redacted  # noqa: PLC0415
+
+        rules = self._options.redact
+        return redacted(obj, rules, functions=self._registry.functions_of)
 
     def json_schema(self, cls: type | None = None) -> dict[str, object]:
         """Return the JSON Schema of the documents that this codec reads.
@@ -324,6 +365,9 @@ class Codec:
         if self._engine.hooks.custom:
             msg = "a codec with hooks of its own can't be pickled; pass a factory"
             raise pickle.PicklingError(msg)
+        if any(rule.key is not None for rule in self._options.redact):
+            msg = "a codec whose rules have a key can't be pickled, since keys never"
+            raise pickle.PicklingError(f"{msg} are; pass a factory")
         return _remade, (self._options, self._registered, self._added_resolvers)
 
     # Registration
@@ -438,6 +482,11 @@ class Codec:
     def seal(self) -> Seal | None:
         """What `encode` signs or encrypts with."""
         return self._options.seal
+
+    @property
+    def redact(self) -> tuple[Redaction, ...]:
+        """What is never written."""
+        return self._options.redact
 
     @property
     def limits(self) -> Limits:

@@ -160,6 +160,13 @@ class TypeRegistry:
             cls, mark, self.is_object, names=names, encode=encode, decode=decode
         )
 
+    def functions_of(
+        self, cls: type
+    ) -> tuple[Callable[[Any], object], Callable[[Any], object]] | None:
+        """Return the functions that *cls* was registered with, None if it was not."""
+        found = self._functions.get(cls)
+        return (found[0], found[1]) if found else None
+
     def by_tag(self, tag: str) -> Shape | None:
         """Return the shape of the class registered under *tag* or an alias of it."""
         cls = self._class_of(tag)

@@ -85,6 +85,7 @@ class Engine:
         opaque: Whether unknown types become `OpaqueNode`.
         unknown_fields: ``keep``, ``ignore`` or ``raise``.
         trust: What is believed of documents.
+        prepare: Returns what is written of a graph; all of it if left out.
     """
 
     def __init__(
@@ -99,6 +100,7 @@ class Engine:
         opaque: bool,
         unknown_fields: str,
         trust: TrustPolicy,
+        prepare: Callable[[object], object] | None = None,
     ) -> None:
         self.registry = registry
         self.hooks = hooks
@@ -109,6 +111,7 @@ class Engine:
         self._opaque = opaque
         self._unknown_fields = unknown_fields
         self._trust = trust if trust.limits_something() else None
+        self._prepare = prepare
         self._programs = self._compile()
 
     def _compile(self) -> Programs:
@@ -182,6 +185,8 @@ class Engine:
                 document; called again if text in the map is none that JSON can hold.
             bound: The limit for the bytes of the document.
         """
+        if self._prepare is not None:
+            obj = self._prepare(obj)
         programs = self._current()
         # Whatever fails, a user's function included, is told with its place.
         with suppress(Exception):
@@ -265,6 +270,8 @@ class Engine:
         Args:
             obj: The root.
         """
+        if self._prepare is not None:
+            obj = self._prepare(obj)
         return self._ranked(obj, {})
 
     def _ranked(self, obj: object, ranks: dict[int, tuple[object, bytes]]) -> bytes:

@@ -22,12 +22,14 @@ if TYPE_CHECKING:
 
 CONTAINERS: Final = frozenset({list, dict, tuple, set, frozenset, deque})
 
-_LEAVES: Final = frozenset(
+LEAVES: Final[frozenset[type]] = frozenset(
     {
         *(str, int, float, bool, type(None), bytes, bytearray, complex),
         *(date, datetime, time, timedelta, Decimal, UUID),
     }
 )
+"""The types of what nothing lies in."""
+
 _OWNERLESS: Final = CONTAINERS | {Kept, Shared}
 
 _SHOWN_STEPS: Final = 12
@@ -41,54 +43,58 @@ class Edge(NamedTuple):
         step: What the path says of it; None if it says nothing.
         value: What is held.
         hashed: Whether its holder needs its hash: a member of a set or key of a dict.
+        place: Where its holder has it: a position, which for a dict is that of the
+            entry, and its complement for the key; the attribute of an object.
     """
 
     step: Step | None
     value: object
     hashed: bool = False
+    place: int | str | None = None
 
 
-def edges(obj: object) -> list[Edge]:
+def edges(obj: object, leaves: frozenset[type] = LEAVES) -> list[Edge]:
     """Return what *obj* holds, in the order of the document, without plain scalars.
 
     Args:
         obj: Anything. Builtin containers and instances of attrs classes, dataclasses,
             pydantic models, msgspec Structs and classes with functions of their own
             hold something; a reader and everything else do not.
+        leaves: The types of what is left out.
     """
     kind = type(obj)
     if kind is dict:
-        return list(_dict_edges(cast("dict[object, object]", obj)))
+        return list(_dict_edges(cast("dict[object, object]", obj), leaves))
     if kind not in CONTAINERS:
-        return list(_object_edges(obj))
+        return list(_object_edges(obj, leaves))
     hashed = kind is set or kind is frozenset
     # Copied, because another thread may change the original.
     items = tuple(cast("Iterable[object]", obj))
     return [
-        Edge(index, item, hashed)
+        Edge(index, item, hashed, index)
         for index, item in enumerate(items)
-        if type(item) not in _LEAVES
+        if type(item) not in leaves
     ]
 
 
-def _dict_edges(table: dict[object, object]) -> Iterator[Edge]:
-    for key, value in tuple(table.items()):
+def _dict_edges(table: dict[object, object], leaves: frozenset[type]) -> Iterator[Edge]:
+    for position, (key, value) in enumerate(tuple(table.items())):
         step = key if type(key) is str else excerpt(key)
-        if type(key) not in _LEAVES:
-            yield Edge(step, key, hashed=True)
-        if type(value) not in _LEAVES:
-            yield Edge(step, value)
+        if type(key) not in leaves:
+            yield Edge(step, key, hashed=True, place=~position)
+        if type(value) not in leaves:
+            yield Edge(step, value, place=position)
 
 
-def _object_edges(obj: object) -> Iterator[Edge]:
+def _object_edges(obj: object, leaves: frozenset[type]) -> Iterator[Edge]:
     layout = layout_of(type(obj))
     if layout.kind == "custom":
         yield Edge(None, cast("Any", obj).__graphcodec_encode__())
         return
     for part in layout.parts:
         value = getattr(obj, part.name, None)
-        if type(value) not in _LEAVES:
-            yield Edge(part.key, value)
+        if type(value) not in leaves:
+            yield Edge(part.key, value, place=part.name)
     kept = kept_fields(obj, layout)
     if kept is not None:
         yield Edge(None, kept)

@@ -64,13 +64,17 @@ def from_primitives(
 
     Args:
         items: The primitives, or a conversation.
-        codec: What writes the documents of the primitives.
+        codec: What writes the documents of the primitives. What its rules redact is
+            redacted in all of the record.
 
     Raises:
         UnencodableValueError: If one of them has no wire form.
         InvalidValueError: If one is of another class.
     """
     maker = _Maker(codec)
+    if codec is not None and codec.redact:
+        given = items if isinstance(items, p.Conversation) else list(items)
+        items, _ = codec.redacted(given)
     if isinstance(items, p.Conversation):
         memories = maker.memories(items.memories)
         items = (*items.instructions, *items.items)

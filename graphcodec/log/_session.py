@@ -72,7 +72,8 @@ class SessionLog:
     Args:
         store: Where to write.
         session_id: The session: any text; `SessionId.new` makes one.
-        codec: What writes and reads the documents of primitives.
+        codec: What writes and reads the documents of primitives. What its rules
+            redact is redacted in records as well.
         flush_at: How many records start a flush.
         flush_interval: Flush after so many seconds at the latest; None for no limit.
         journal: Write each record before `append` returns, so that a killed process
@@ -160,6 +161,9 @@ class SessionLog:
         return names[0]
 
     def _records(self, record: Appendable) -> Sequence[SessionRecord]:
+        if self._codec is not None and self._codec.redact:
+            # Before its media go to their store, and before it is shown to listeners.
+            record, _ = self._codec.redacted(record)
         if isinstance(record, _RECORDS):
             return [self._offloaded(cast("SessionRecord", record))]
         if isinstance(record, _PRIMITIVES):

@@ -15,7 +15,10 @@ from typing import TYPE_CHECKING, Final
 from graphcodec.errors import InvalidValueError, LimitExceededError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import regex
+
 
 __all__ = ["Budget", "check_size", "check_timeout", "compiled", "refused", "unchecked"]
 
@@ -49,10 +52,28 @@ class Budget:
             match = pattern.search(text, start, timeout=self._left)
         except TimeoutError:
             raise _spent(self._timeout) from None
+        self._spend(before)
+        return match
+
+    def sub(
+        self,
+        pattern: regex.Pattern[str],
+        put: Callable[[regex.Match[str]], str],
+        text: str,
+    ) -> str:
+        """Return *text* with other matches, and take the time from the budget."""
+        before = perf_counter()
+        try:
+            made = pattern.sub(put, text, timeout=self._left)
+        except TimeoutError:
+            raise _spent(self._timeout) from None
+        self._spend(before)
+        return made
+
+    def _spend(self, before: float) -> None:
         self._left -= perf_counter() - before
         if self._left <= 0:
             raise _spent(self._timeout)
-        return match
 
 
 def _spent(timeout: float) -> LimitExceededError:

@@ -1,0 +1,1 @@
+"""Graphs without what should not be written: rules, how they are applied, reports."""
