@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import click
 from attrs import frozen
 from rich.text import Text
 
-from graphcodec import _formats, _frames
+from graphcodec import _formats
 from graphcodec._documents._classless import (
     READER,
     Finder,
@@ -19,13 +20,22 @@ from graphcodec._documents._classless import (
     tag_of,
 )
 from graphcodec._documents._survey import Survey, survey, survey_of
-from graphcodec._limits import Limits
 from graphcodec._paths import Step, Trail, path_of
-from graphcodec.cli._files import DOCUMENT, about, busy, read_bytes, title
+from graphcodec.cli._files import (
+    DOCUMENT,
+    about,
+    busy,
+    codec_option,
+    read_bytes,
+    title,
+)
 from graphcodec.cli._search import Match, compiled, matching, of_type
+from graphcodec.cli._talk import Talk
 from graphcodec.cli._text import console, counted, cut, size
 from graphcodec.cli._tree import MOST_ITEMS, Line, Tree, headline, located, scalar
+from graphcodec.codec import Codec
 from graphcodec.errors import GraphCodecError, InvalidValueError
+from graphcodec.view._binding import layers, opened
 from graphcodec.view._locators import shown_part
 
 if TYPE_CHECKING:
@@ -35,6 +45,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 _DEPTH: Final = 2
+_MOST_ITEMS_SAID: Final = 100
 _MOST_MATCHES: Final = 200
 _WIDEST_LEAD: Final = 30
 
@@ -75,7 +86,7 @@ class Inspected:
         return nodes
 
     @property
-    def format(self) -> str:
+    def format(self) -> Literal["json", "msgpack"]:
         """The format, in one word."""
         return "msgpack" if self.binary else "json"
 
@@ -103,9 +114,15 @@ def _pattern(
 @click.option(
     "--depth",
     type=click.IntRange(min=0),
-    default=_DEPTH,
+    help=f"Show a tree, unfolded to this level; a conversation is shown as it was said"
+    f" otherwise, all else to level {_DEPTH}.",
+)
+@click.option(
+    "--most",
+    type=click.IntRange(min=1),
+    default=_MOST_ITEMS_SAID,
     show_default=True,
-    help="How many levels to unfold.",
+    help="How many items of a conversation to show, half of them from its end.",
 )
 @click.option(
     "--path",
@@ -122,17 +139,24 @@ def _pattern(
     callback=_pattern,
     help="List the texts in which a pattern is found; (?i) at its start ignores case.",
 )
+@codec_option
+@click.option(
+    "--context", default="", help="What a sealed document is bound to; UTF-8."
+)
 @click.option("--json", "as_json", is_flag=True, help="Write JSON for a script.")
 def inspect(
     file: str,
-    depth: int,
+    *,
+    depth: int | None,
+    most: int,
     path: tuple[Step, ...],
     tag: str | None,
     grep: regex.Pattern[str] | None,
-    *,
+    codec: Codec | None,
+    context: str,
     as_json: bool,
 ) -> None:
-    """Show what is in a document, as a tree.
+    """Show what is in a document: what was said in a conversation, or a tree.
 
     FILE holds JSON or MessagePack, compressed or not; "-" is the standard input.
     Nothing is decoded and no handle is opened, so any document can be looked at,
@@ -141,16 +165,19 @@ def inspect(
     if tag is not None and grep is not None:
         msg = "--type and --grep exclude each other"
         raise click.UsageError(msg)
-    document = _read(file, path)
-    tree = Tree(document.nodes, depth=depth, binary=document.binary)
+    document = _read(file, path, codec, context.encode())
+    levels = _DEPTH if depth is None else depth
+    tree = Tree(document.nodes, depth=levels, binary=document.binary)
     found = _sought(document, tag, grep)
     if as_json:
         told = facts(document, tree) if found is None else _hits(document, tree, found)
         click.echo(json.dumps(told))
-    elif found is None:
-        show(document, tree)
-    else:
+    elif found is not None:
         _list(tree, found)
+    elif depth is None and not path and (talk := Talk(document.wire)).is_one:
+        _said(document, talk, most, tree)
+    else:
+        show(document, tree)
 
 
 def _sought(
@@ -165,7 +192,9 @@ def _sought(
     return None
 
 
-def _read(file: str, path: tuple[Step, ...] = ()) -> Inspected:
+def _read(
+    file: str, path: tuple[Step, ...], codec: Codec | None, context: bytes
+) -> Inspected:
     """Return the document in *file*.
 
     Raises:
@@ -174,34 +203,41 @@ def _read(file: str, path: tuple[Step, ...] = ()) -> Inspected:
     """
     data = read_bytes(file)
     try:
-        return inspected(title(file), data, path)
+        return inspected(title(file), data, path, codec=codec, context=context)
     except GraphCodecError as exc:
         raise about(exc, file) from None
 
 
-def inspected(name: str, data: bytes, path: tuple[Step, ...] = ()) -> Inspected:
+def inspected(
+    name: str,
+    data: bytes,
+    path: tuple[Step, ...] = (),
+    *,
+    codec: Codec | None = None,
+    context: bytes = b"",
+) -> Inspected:
     """Return what *data* holds.
 
     Args:
         name: What to call it.
         data: A document.
         path: Where the part is that is looked at.
+        codec: Whose keys open a sealed document.
+        context: What it is bound to.
 
     Raises:
         UndecodableValueError: If it is no document.
         InvalidValueError: If it has nothing at *path*.
     """
     with busy([data], "reading"):
-        layers = _layers(data)
-        document = _frames.opened(data, Limits())
-        wire = _formats.read(document)
+        wire, binary = opened(data, codec or Codec(), context)
         part = _part(wire, path)
         found = survey(wire) if not path else survey_of(part, wire, _trail(path))
     return Inspected(
         name=name,
         bytes=len(data),
-        layers=layers,
-        binary=_formats.is_binary(document),
+        layers=layers(data),
+        binary=binary,
         wire=wire,
         survey=found,
         part=part,
@@ -216,12 +252,6 @@ def _part(wire: dict[str, Any], path: tuple[Step, ...]) -> Any:
     # The locator of a handle, or what is in it.
     hides = any(tag_of(holder) == READER for holder in holders)
     return shown_part(part) if hides else part
-
-
-def _layers(data: bytes) -> tuple[str, ...]:
-    if not _frames.is_frame(data):
-        return ()
-    return _frames.names(_frames.parse(data).layers)
 
 
 def _trail(path: tuple[Step, ...]) -> Trail:
@@ -258,6 +288,50 @@ def show(document: Inspected, tree: Tree) -> None:
     _handles(out, document.survey)
     for path in islice(document.survey.dangling, MOST_ITEMS):
         _row(out, Text(f"{path} refers to a node that is not there", "red"), None)
+
+
+def _said(document: Inspected, talk: Talk, most: int, tree: Tree) -> None:
+    """Show what was said, and then where the bytes are."""
+    out = console()
+    _head(out, document)
+    talk.show(out, most)
+    out.print()
+    _sizes(out, document, talk)
+    _shared(out, document, tree)
+    _handles(out, document.survey)
+    for path in islice(document.survey.dangling, MOST_ITEMS):
+        _row(out, Text(f"{path} refers to a node that is not there", "red"), None)
+
+
+def _sizes(out: Console, document: Inspected, talk: Talk) -> None:
+    """Show what takes how much room, the largest first."""
+    encode = _formats.encoder(document.format)
+    sizes = Counter[str]()
+    for item in talk.items:
+        sizes[tag_of(item) or "others"] += len(encode(item))
+    for name, part in talk.whole.items():
+        if name not in ("$type", "id", "items") and part not in (None, [], ()):
+            sizes[cut(str(name), 40)] += len(encode(part))
+    if document.nodes:
+        sizes["shared"] += len(encode(document.nodes))
+    _row(out, Text("sizes", "bold"), None)
+    for name, count in sizes.most_common(MOST_ITEMS):
+        _row(out, Text(name), count)
+
+
+def _shared(out: Console, document: Inspected, tree: Tree) -> None:
+    """Show what is met more than once, each on a line."""
+    numbers = [n for n in range(len(document.nodes)) if n in document.survey.places]
+    if not numbers:
+        return
+    out.print()
+    _row(out, Text("shared", "bold"), None)
+    for number in numbers[:MOST_ITEMS]:
+        uses = counted(document.survey.uses[number], "reference")
+        text = Text(tree.brief(document.nodes[number]))
+        text.truncate(max(20, out.width - len(uses) - 2), overflow="ellipsis")
+        _row(out, text.append(f"  {uses}", "dim"), None)
+    _rest(out, len(numbers), "node")
 
 
 def _head(out: Console, document: Inspected) -> None:

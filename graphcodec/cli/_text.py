@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _STEP = 1000
+_JOINERS = "\N{ZERO WIDTH JOINER}\N{ZERO WIDTH NON-JOINER}"
 
 
 def size(count: int) -> str:
@@ -69,9 +70,11 @@ def cut(text: str, longest: int) -> str:
 
 def _shown(character: str) -> str:
     """Return what can be printed: no control characters, no half surrogates."""
-    if character in "\t\n\r":
+    if character.isspace():
         return " "
-    return character if character.isprintable() else "\N{REPLACEMENT CHARACTER}"
+    # Families of emoji, and Persian, are written with joiners.
+    is_shown = character.isprintable() or character in _JOINERS
+    return character if is_shown else "\N{REPLACEMENT CHARACTER}"
 
 
 def console() -> Console:

@@ -9,19 +9,26 @@ from typing import Any
 
 import msgspec
 import pytest
+from rich.cells import cell_len
 
 from graphcodec import (
     BytesReader,
     Codec,
+    Conversation,
+    Identity,
     Media,
+    Message,
     Registry,
+    Retrievable,
     SpooledArtifact,
     Tokenizable,
     encode,
 )
 from graphcodec.adapters import from_openai_chat
 from tests.cli.calling import call
+from tests.cli.codecs import SEALED
 from tests.cli.running import WIDTH, run, widest
+from tests.view import talks
 
 CHAT: Any = {
     "messages": [
@@ -56,7 +63,7 @@ def facts(data: bytes, *args: str) -> Any:
 
 def test_shows_a_conversation() -> None:
     """Items, their tags and the beginnings of their texts are seen at a glance."""
-    text = shown(encode(from_openai_chat(CHAT)))
+    text = shown(encode(from_openai_chat(CHAT)), "--depth", "2")
 
     assert "JSON · 16 objects · 1 node · 0 handles" in text
     assert '├─ [0] Message  id "msg-1"  role "user"  content "Hi!"' in text
@@ -464,3 +471,132 @@ def test_many_matches_are_folded() -> None:
     done = call("inspect", "-", "--grep", "x", given=encode(["x"] * 250))
 
     assert done.text.splitlines()[-1] == "… 50 more"
+
+
+# A conversation, as it was said
+
+
+def test_conversation_is_shown_as_it_was_said() -> None:
+    """Who said what, calls with what came of them, handles, sizes, what is shared."""
+    data = encode(talks.rich())
+
+    done = call("inspect", "-", given=data)
+
+    assert widest(done.text) <= WIDTH
+    head, *lines = done.text.splitlines()
+    assert "5 handles" in head
+    assert " ".join(map(str.strip, lines[:2])) == (
+        "talk-1  2 users · 1 thought · 4 tool calls · 1 passage · 1 assistant"
+        " · 1 failed · 1 pending"
+    )
+    for line in (
+        "[0] 12:30 Ana (user)",
+        "    Why does it hang?",
+        f"    Media  a.png  image/png  {len(talks.png())} bytes inline",
+        "[1] 12:31 thought",
+        '    → {"rows": [1]}',
+        "    → SpooledArtifact  4,389 bytes inline",
+        "    ✗ permission denied",
+        "    pending",
+        "[6] 12:36 passage  wiki/queues  third-party-public",
+        "sizes",
+        'Identity  identifier "u-42"  representation "Ana"  2 references',
+        "  $.items[3].results.reader",
+    ):
+        assert line in lines
+    assert any(line.startswith("[2] 12:32 query  {") for line in lines)
+
+
+@pytest.mark.parametrize("width", [40, 80, 200])
+def test_no_line_is_wider_than_the_terminal(width: int) -> None:
+    """Be it of letters that are two columns wide."""
+    wide = "你好世界 " * 60 + "👨‍👩‍👧 " * 20
+    graph = [
+        Message(id="m-1", role="user", content=wide, **talks.when()),
+        talks.call(1, "工具" * 50, wide),
+    ]
+
+    for args in ([], ["--depth", "3"]):
+        done = call("inspect", "-", *args, given=encode(graph), width=width)
+        assert max(map(cell_len, done.text.splitlines())) <= width
+
+
+def test_attacks_on_the_terminal_are_shown_as_what_they_are() -> None:
+    """Escapes and marks that turn texts around, wherever they stand; joiners stay."""
+    evil = "\x1b[31m\x9b31m\u202e\u200d\xa0x"
+    message = Message(
+        id=evil,
+        role="user",
+        content=f"{evil}\n{evil}\r{evil}",
+        identity=Identity(identifier=evil, representation=evil),
+        **talks.when(),
+    )
+    passage = Retrievable(
+        id=evil, content=evil, source=evil, trust_tier="first-party", **talks.when()
+    )
+    graph = Conversation(
+        id=evil,
+        items=[message, passage, talks.call(1, evil, evil)],
+        instructions=[evil],
+    )
+
+    text = call("inspect", "-", given=encode(graph)).text
+
+    assert not set("\x1b\x9b\u202e\r\xa0") & set(text)
+    assert "    �[31m�31m�\u200d x" in text.splitlines()
+
+
+def test_long_conversations_are_shown_from_both_ends() -> None:
+    """As many items as are asked for."""
+    graph = [
+        Message(id=f"m-{n}", role="user", content=f"Question {n}.", **talks.when())
+        for n in range(300)
+    ]
+
+    few = call("inspect", "-", "--most", "3", given=encode(graph)).text
+
+    shown_ = [line for line in few.splitlines() if line.startswith("    Q")]
+    assert shown_ == ["    Question 0.", "    Question 1.", "    Question 299."]
+    assert "… 297 more items: --most, --path" in few
+    assert call("inspect", "-", given=encode(graph)).text.count("    Q") == 100
+
+
+def test_long_texts_are_cut() -> None:
+    """After a dozen lines."""
+    message = Message(id="m", role="user", content="line\n" * 20, **talks.when())
+
+    text = call("inspect", "-", given=encode(message)).text
+
+    assert text.count("    line") == 12
+    assert "    … 8 more lines" in text
+
+
+def test_conversation_of_a_stranger_is_shown() -> None:
+    """Whatever its fields are."""
+    ref = {"$type": "$ref", "n": 0}
+    items = [
+        {"$type": "Message", "content": 5, "attachments": [1, {}], "identity": 3},
+        {"$type": "ToolCall", "args": {"$dict": [1]}, "results": [None, ref]},
+        {"$type": "Thought", "payload": 1, "created_at": "yesterday"},
+        {"$type": "Retrievable", "content": {"$type": "Media", "reader": 4}},
+        {"$type": "shop.Order"},
+        None,
+    ]
+    root = {"$type": "Conversation", "items": items, "memories": [2], "tools": ref}
+
+    text = shown(document(root, [ref]))
+
+    assert "[4] shop.Order" in text
+    assert "[5] null" in text
+
+
+def test_sealed_documents_are_shown_with_the_codec_that_opens_them() -> None:
+    """And what they are bound to."""
+    data = SEALED.encode(talks.rich(), context=b"ana")
+    args = ["inspect", "-", "--codec", "tests.cli.codecs:SEALED"]
+
+    done = call(*args, "--context", "ana", given=data)
+    assert "Why does it hang?" in done.text
+    assert "encrypted" in done.text.splitlines()[0]
+    assert call(*args, given=data).code == 1
+    assert call("inspect", "-", given=data).code == 1

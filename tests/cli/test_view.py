@@ -10,13 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from graphcodec import BytesReader, Codec, Seal, encode, persist
+from graphcodec import BytesReader, encode, persist
 from graphcodec_resolvers import FsspecStore
 from tests.cli.calling import call
+from tests.cli.codecs import SEALED
 from tests.cli.running import environment
 from tests.view import talks
-
-SEALED = Codec(seal=Seal({"k": bytes(32)}, mode="encrypt", current="k"))
 
 
 @pytest.fixture
@@ -77,7 +76,7 @@ def test_handles_are_embedded_when_asked_for(here: Path) -> None:
 def test_sealed_document_needs_the_codec(here: Path) -> None:
     """And what it is bound to."""
     data = SEALED.encode(talks.rich(), context=b"ana")
-    args = ["view", "-", "-o", "-", "--codec", f"{__name__}:SEALED"]
+    args = ["view", "-", "-o", "-", "--codec", "tests.cli.codecs:SEALED"]
 
     assert "Why does it hang?" in call(*args, "--context", "ana", given=data).text
     done = call(*args, given=data)
