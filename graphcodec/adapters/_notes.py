@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias, cast
 
+from graphcodec.errors import InvalidValueError
 from graphcodec.primitives import Registry
 
 Note: TypeAlias = dict[str, object]
@@ -28,7 +29,7 @@ def noted(data: Fields, placed: Sequence[str]) -> Note:
     without = [key for key in placed if key not in data]
     fields = {key: value for key, value in data.items() if key not in placed}
     note: Note = {"fields": fields} if fields else {}
-    if list(data) != [*placed, *fields]:
+    if list(data) != [*(key for key in placed if key in data), *fields]:
         note["order"] = list(data)
     if without:
         note["without"] = without
@@ -120,3 +121,16 @@ def as_list(value: object) -> list[object] | None:
 def as_name(value: object) -> str | None:
     """Return *value* if it is a str that is not empty."""
     return value if isinstance(value, str) and value else None
+
+
+def refused(reason: str, value: object, path: str, hint: str = "") -> InvalidValueError:
+    """Return the error for a conversation that is not as it should be.
+
+    Args:
+        reason: What should be.
+        value: What is, of which only the type is shown.
+        path: Where.
+        hint: What to do about it.
+    """
+    found = type(value).__name__
+    return InvalidValueError(f"{reason}, not {found}", path=path, hint=hint)

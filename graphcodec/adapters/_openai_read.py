@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime
-from typing import Final, TypeAlias, cast
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
+from graphcodec.adapters._contents import Content, PartsReader, text_results
+from graphcodec.adapters._draft import Draft, Role
 from graphcodec.adapters._notes import (
     Fields,
     Note,
@@ -15,23 +14,15 @@ from graphcodec.adapters._notes import (
     as_list,
     as_name,
     noted,
-    stashed,
+    refused,
 )
 from graphcodec.adapters._openai_calls import read_call
-from graphcodec.adapters._openai_parts import Content, PartsReader, refused
-from graphcodec.errors import InvalidValueError
-from graphcodec.primitives import (
-    Conversation,
-    Identity,
-    Message,
-    Registry,
-    SpooledArtifact,
-    Tokenizable,
-    ToolCall,
-)
-from graphcodec.readers import BytesReader
+from graphcodec.adapters._openai_parts import DIALECT
 
-NAME: Final = "openai_chat"
+if TYPE_CHECKING:
+    from graphcodec.primitives import Conversation
+
+KEY: Final = "openai_chat"
 """The key of everything that this format has in a stash."""
 
 _Say: TypeAlias = Callable[[int, Fields], None]
@@ -50,14 +41,8 @@ class ChatReader:
     ) -> None:
         self._whole = _whole(data)
         self._spool_above = spool_above
-        self._moment = _created(self._whole)
-        self._parts = PartsReader()
-        self._identities: dict[tuple[str, str], Identity] = {}
-        self._items: list[Message | ToolCall] = []
-        self._pending: dict[str, list[int]] = {}
-        self._instructions: list[str] = []
-        self._instruction_notes: list[Note] = []
-        self._kept: list[Note] = []
+        self._parts = PartsReader(DIALECT)
+        self._draft = Draft(KEY, self._whole, created="created")
 
     def read(self) -> Conversation:
         """Return the conversation.
@@ -68,17 +53,7 @@ class ChatReader:
         messages = as_list(self._whole["messages"]) or []
         for position, item in enumerate(messages):
             self._message(position, item)
-        note = noted(self._whole, ("messages",))
-        if self._instruction_notes:
-            note["instructions"] = self._instruction_notes
-        if self._kept:
-            note["kept"] = self._kept
-        return Conversation(
-            id=as_name(self._whole.get("id")) or _digest(self._whole),
-            items=tuple(self._items),
-            instructions=tuple(map(Tokenizable, self._instructions)),
-            stash=stashed(NAME, note),
-        )
+        return self._draft.conversation(noted(self._whole, ("messages",)))
 
     def _message(self, position: int, item: object) -> None:
         path = f"$.messages[{position}]"
@@ -105,24 +80,23 @@ class ChatReader:
         }
 
     def _keep(self, position: int, message: Fields) -> None:
-        self._kept.append({"at": position, "message": dict(message)})
+        self._draft.keep(position, message=dict(message))
 
     def _instruct(self, position: int, message: Fields) -> None:
         content = self._content(position, message)
         if not content.text:
             self._keep(position, message)
             return
-        self._instructions.append(content.text)
         note = noted(message, ("role", "content"))
         role = message["role"]
-        note = {"at": position, "role": role, **note, **_parts_note(content)}
-        self._instruction_notes.append(note)
+        note = {"at": position, "role": role, **note, **content.note}
+        self._draft.instruct(content.text, note)
 
     def _speak(self, position: int, message: Fields) -> None:
         """Take a message of the user or the assistant apart."""
         path = f"$.messages[{position}]"
         content = self._content(position, message, f"msg-{position}")
-        role = cast("str", message["role"])
+        role = cast("Role", message["role"])
         given = message.get("tool_calls") if role == "assistant" else None
         calls = as_list(given) or []
         says = bool(content.text or content.media)
@@ -136,26 +110,11 @@ class ChatReader:
         placed += ["tool_calls"] if calls else []
         note = noted(message, placed)
         if says:
-            note |= _parts_note(content)
-            identity = self._identity(role, name or role)
-            self._items.append(self._said(position, role, identity, content, note))
+            whole = {"at": position, **note, **content.note}
+            self._draft.say(f"msg-{position}", role, content, whole, name or role)
         for index, call in enumerate(calls):
             first = {"message": note} if index == 0 and not says else {}
             self._call(position, index, call, {"at": position, **first}, path)
-
-    def _said(
-        self, position: int, role: str, identity: Identity, content: Content, note: Note
-    ) -> Message:
-        return Message(
-            id=f"msg-{position}",
-            role=role,  # type: ignore[arg-type]  # one of the two
-            content=content.text or None,
-            attachments=content.media,
-            identity=identity,
-            created_at=self._moment,
-            updated_at=self._moment,
-            stash=stashed(NAME, {"at": position, **note}),
-        )
 
     def _call(
         self, position: int, index: int, item: object, note: Note, path: str
@@ -170,61 +129,23 @@ class ChatReader:
         tool, args, rest = read_call(call, where)
         if rest:
             note["call"] = rest
-        self._pending.setdefault(given, []).append(len(self._items))
-        self._items.append(
-            ToolCall(
-                id=given or f"msg-{position}-call-{index}",
-                tool=tool,
-                args=args,
-                is_complete=False,
-                is_error=False,
-                created_at=self._moment,
-                updated_at=self._moment,
-                stash=stashed(NAME, note),
-            )
-        )
+        name = given or f"msg-{position}-call-{index}"
+        self._draft.ask(name, tool, args, note, answered_as=given)
 
     def _answer(self, position: int, message: Fields) -> None:
         given = message.get("tool_call_id")
-        waiting = self._pending.get(given) if isinstance(given, str) else None
         content = self._content(position, message)
-        if not waiting:
+        if self._draft.asked(given) is None:
             self._keep(position, message)
             return
-        index = waiting.pop()
-        call = cast("ToolCall", self._items[index])
         placed = ("role", "tool_call_id", *(("content",) if content.text else ()))
-        note: Note = {"at": position, **noted(message, placed), **_parts_note(content)}
-        whole = {**cast("Note", call.stash.get(NAME)), "answer": note}
-        self._items[index] = call.replace(
-            is_complete=True,
-            results=self._results(content.text),
-            completed_at=self._moment,
-            stash=Registry({NAME: whole}),
-        )
-
-    def _results(self, text: str) -> Tokenizable | SpooledArtifact:
-        try:
-            data = text.encode()
-        except UnicodeEncodeError:
-            # Half a character has no bytes.
-            return Tokenizable(text)
-        if len(data) > self._spool_above:
-            return SpooledArtifact(BytesReader(data))
-        return Tokenizable(text)
+        note: Note = {"at": position, **noted(message, placed), **content.note}
+        results = text_results(content.text, self._spool_above)
+        self._draft.answer(cast("str", given), results, note)
 
     def _content(self, position: int, message: Fields, prefix: str = "") -> Content:
         path = f"$.messages[{position}].content"
         return self._parts.content(message.get("content"), path, prefix)
-
-    def _identity(self, role: str, name: str) -> Identity:
-        """Return who speaks: one object for one person, however often they do."""
-        identity = Identity(identifier=name, representation=name)
-        return self._identities.setdefault((role, name), identity)
-
-
-def _parts_note(content: Content) -> Note:
-    return {} if content.parts is None else {"parts": content.parts}
 
 
 def _whole(data: object) -> Fields:
@@ -246,27 +167,3 @@ def _whole(data: object) -> Fields:
             "messages must be a list", whole.get("messages"), "$.messages", hint
         )
     return whole
-
-
-def _created(whole: Fields) -> datetime:
-    created = whole.get("created")
-    if type(created) in (int, float):
-        try:
-            return datetime.fromtimestamp(cast("float", created), UTC)
-        except (OverflowError, ValueError, OSError):
-            # Kept among the fields, as everything is.
-            pass
-    return datetime.fromtimestamp(0, UTC)
-
-
-def _digest(whole: Fields) -> str:
-    """Return an id that the same chat always has.
-
-    Raises:
-        InvalidValueError: If the chat holds what JSON has not.
-    """
-    try:
-        text = json.dumps(dict(whole), sort_keys=True)
-    except (TypeError, ValueError, RecursionError) as exc:
-        raise InvalidValueError(f"a chat must be plain JSON: {exc}", path="$") from exc
-    return f"chat-{hashlib.sha256(text.encode()).hexdigest()[:12]}"

@@ -480,7 +480,7 @@ def picture(kind: Any = "image", mime_type: str = "image/png") -> Media:
         (
             conversation(Thought(id="t", content="hm", created_at=NOW, updated_at=NOW)),
             "$.items[0]",
-            "no place for Thought",
+            "no place for a Thought",
         ),
         (
             conversation(
@@ -496,7 +496,7 @@ def picture(kind: Any = "image", mime_type: str = "image/png") -> Media:
                 )
             ),
             "$.memories",
-            "no place for Memory",
+            "no place for a Memory",
         ),
         (
             conversation(answered(picture())),
