@@ -9,11 +9,11 @@ or, for what has no place in a primitive, what it was.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Final, TypeAlias, cast
+from typing import Final
 
 from attrs import field, frozen
 
-from graphcodec.adapters._media import PLAIN, Place, Sources
+from graphcodec.adapters._media import Place, Sources
 from graphcodec.adapters._notes import (
     Fields,
     Note,
@@ -27,14 +27,9 @@ from graphcodec.adapters._notes import (
     restored,
 )
 from graphcodec.errors import GraphCodecError, UnencodableValueError
-from graphcodec.primitives import Media, SpooledArtifact, Tokenizable
-from graphcodec.readers import BytesReader
+from graphcodec.primitives import Media
 
 JOINER: Final = "\n"
-
-Results: TypeAlias = (
-    Tokenizable | SpooledArtifact | Media | tuple[SpooledArtifact | Media, ...]
-)
 
 
 @frozen(kw_only=True)
@@ -44,6 +39,7 @@ class Dialect:
     Attributes:
         name: What to call a message of it in an error.
         texts: The types of the parts that are text, with the key of the text.
+        media: The types of the parts that are media.
         text: The type of a text that comes from elsewhere.
         read: Returns where the bytes of a part are, with a note on the rest of it; None
             if it is no part for media.
@@ -53,9 +49,15 @@ class Dialect:
 
     name: str
     texts: Mapping[str, str]
+    media: frozenset[str]
     text: str = "text"
     read: Callable[[Sources, Fields], tuple[Place, Note] | None]
     write: Callable[[Media, Fields], dict[str, object] | None]
+
+    def knows(self, part: object) -> bool:
+        """Say whether *part* is of a type that has a text or media."""
+        kind = (as_fields(part) or {}).get("type")
+        return isinstance(kind, str) and (kind in self.texts or kind in self.media)
 
 
 @frozen
@@ -284,102 +286,3 @@ def parts_of(note: Fields) -> list[Note] | None:
     if "parts" not in note:
         return None
     return [dict(part) for item in list_of(note, "parts") if (part := as_fields(item))]
-
-
-# What tools give back
-
-
-def results_of(content: Content, spool_above: int) -> Results:
-    """Return the results of a call that was answered with *content*.
-
-    They are one family: with media among them, texts become plain documents.
-
-    Args:
-        content: The answer.
-        spool_above: The most bytes of a text that is no artifact.
-    """
-    if content.media:
-        found = tuple(_all_media(content))
-        return found[0] if len(found) == 1 else found
-    return text_results(content.text, spool_above)
-
-
-def text_results(text: str, spool_above: int) -> Tokenizable | SpooledArtifact:
-    """Return the results of a call that was answered with a text.
-
-    Args:
-        text: The answer.
-        spool_above: The most bytes of a text that is no artifact.
-    """
-    try:
-        data = text.encode()
-    except UnicodeEncodeError:
-        # Half a character has no bytes.
-        return Tokenizable(text)
-    if len(data) > spool_above:
-        return SpooledArtifact(BytesReader(data))
-    return Tokenizable(text)
-
-
-def _all_media(content: Content) -> Iterator[Media]:
-    start = 0
-    media = iter(content.media)
-    for index, part in enumerate(content.parts or ()):
-        if "media" in part:
-            yield next(media)
-        elif length := count_of(part, "text"):
-            text = content.text[start : start + length]
-            start += length + len(content.joiner)
-            # Half a character has no bytes of its own in UTF-8.
-            reader = BytesReader(text.encode("utf-8", "surrogatepass"))
-            place = Place("document", reader, PLAIN, "text.txt")
-            yield attached(place, f"{content.media[0].id}-text-{index}")
-
-
-def answered(results: object, note: Fields) -> Content:
-    """Return the content that *results* were read from.
-
-    Args:
-        results: The results of a call.
-        note: The note on the answer.
-    """
-    parts = parts_of(note)
-    if isinstance(results, Media):
-        results = (results,)
-    if not isinstance(results, tuple):
-        return Content(_text(results), (), parts)
-    found = cast("tuple[object, ...]", results)
-    if not any(isinstance(each, Media) for each in found):
-        return Content(JOINER.join(map(_text, found)), (), parts)
-    return _sorted_out(cast("tuple[Media, ...]", found), parts)
-
-
-def _sorted_out(found: tuple[Media, ...], parts: list[Note] | None) -> Content:
-    """Return texts as texts again, and the rest as media."""
-    # Of a note that fits, which are texts; else those that look like one.
-    taken = [part for part in parts or () if count_of(part, "text") or "media" in part]
-    if len(taken) == len(found):
-        texts = ["media" not in part for part in taken]
-    else:
-        texts = [each.mime_type == PLAIN for each in found]
-    pairs = list(zip(found, texts, strict=True))
-    said = [_decoded(each) for each, text in pairs if text]
-    media = tuple(each for each, text in pairs if not text)
-    return Content(JOINER.join(said), media, parts)
-
-
-def _decoded(media: Media) -> str:
-    try:
-        return media.read().decode("utf-8", "surrogatepass")
-    except UnicodeDecodeError as exc:
-        raise UnencodableValueError(
-            "a plain text that a tool gave back is not in UTF-8",
-            hint="say what it is in its mime_type",
-            type_name="Media",
-        ) from exc
-
-
-def _text(results: object) -> str:
-    if isinstance(results, SpooledArtifact):
-        return results.text()
-    return cast("Tokenizable", results).text

@@ -21,7 +21,8 @@ from graphcodec.primitives import (
 )
 
 if TYPE_CHECKING:
-    from graphcodec.adapters._contents import Content, Results
+    from graphcodec.adapters._contents import Content
+    from graphcodec.adapters._results import Results
 
 Role: TypeAlias = Literal["user", "assistant"]
 
@@ -131,7 +132,7 @@ class Draft:
         tool: str,
         args: dict[str, object],
         note: Note,
-        answered_as: str | None = None,
+        answered_as: str | None,
     ) -> None:
         """Add a call that is pending.
 
@@ -140,10 +141,10 @@ class Draft:
             tool: The tool.
             args: The arguments.
             note: What else there was.
-            answered_as: What its answer will name; the id if nothing is said.
+            answered_as: What its answer will name; None if there will be none.
         """
-        given = name if answered_as is None else answered_as
-        self._pending.setdefault(given, []).append(len(self._items))
+        if answered_as is not None:
+            self._pending.setdefault(answered_as, []).append(len(self._items))
         call = ToolCall(
             id=name,
             tool=tool,
@@ -240,5 +241,6 @@ def _digest(whole: Fields) -> str:
     try:
         text = json.dumps(dict(whole), sort_keys=True)
     except (TypeError, ValueError, RecursionError) as exc:
-        raise InvalidValueError(f"a conversation must be plain JSON: {exc}", path="$") from exc
+        msg = f"a conversation must be plain JSON: {exc}"
+        raise InvalidValueError(msg, path="$") from exc
     return f"chat-{hashlib.sha256(text.encode()).hexdigest()[:12]}"

@@ -63,5 +63,7 @@ class Format:
 FORMATS: Final[Mapping[str, Format]] = MappingProxyType(
     {
         "openai-chat": Format("openai_chat", entries="messages"),
+        "openai-responses": Format("openai_responses", entries="input"),
+        "anthropic": Format("anthropic", entries="messages"),
     }
 )

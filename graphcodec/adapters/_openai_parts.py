@@ -96,5 +96,9 @@ def _where(media: Media, note: Fields) -> str:
 
 
 DIALECT: Final = Dialect(
-    name="a chat message", texts={"text": "text"}, read=_read, write=_write
+    name="a chat message",
+    texts={"text": "text"},
+    media=frozenset(_KINDS),
+    read=_read,
+    write=_write,
 )

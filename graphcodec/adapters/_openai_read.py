@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
-from graphcodec.adapters._contents import Content, PartsReader, text_results
+from graphcodec.adapters._contents import Content, PartsReader
 from graphcodec.adapters._draft import Draft, Role
 from graphcodec.adapters._notes import (
     Fields,
@@ -18,6 +18,7 @@ from graphcodec.adapters._notes import (
 )
 from graphcodec.adapters._openai_calls import read_call
 from graphcodec.adapters._openai_parts import DIALECT
+from graphcodec.adapters._results import text_results
 
 if TYPE_CHECKING:
     from graphcodec.primitives import Conversation

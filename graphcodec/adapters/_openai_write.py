@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from attrs import define, field
 
-from graphcodec.adapters._contents import Content, answered, content_value, parts_of
+from graphcodec.adapters._contents import Content, content_value, parts_of
 from graphcodec.adapters._notes import (
     Fields,
     as_fields,
@@ -19,6 +19,7 @@ from graphcodec.adapters._notes import (
 from graphcodec.adapters._openai_calls import written_call
 from graphcodec.adapters._openai_parts import DIALECT
 from graphcodec.adapters._openai_read import KEY
+from graphcodec.adapters._results import answered
 from graphcodec.adapters._writer import FIRST, Writer
 
 if TYPE_CHECKING:

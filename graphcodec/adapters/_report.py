@@ -13,7 +13,14 @@ from attrs import frozen
 
 from graphcodec._paths import Step, format_path
 from graphcodec.adapters._formats import FORMATS, Format
-from graphcodec.adapters._notes import Fields, as_fields, as_list, as_name, count_of
+from graphcodec.adapters._notes import (
+    Fields,
+    as_fields,
+    as_list,
+    as_name,
+    count_of,
+    stash_note,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,11 +64,18 @@ def kept_aside(conversation: Conversation) -> tuple[Kept, ...]:
 
 def _kept(conversation: Conversation) -> Iterator[Kept]:
     for name, format_ in FORMATS.items():
+        walk = _Walk(name, _source(conversation, format_))
         for steps, stash in _stashes(conversation):
-            note = as_fields(stash.get(format_.key))
-            if note is not None:
-                walk = _Walk(name, format_)
-                yield from walk.note(note, (*steps, "stash", "data", format_.key))
+            note = stash_note(stash, format_.key)
+            yield from walk.note(note, (*steps, "stash", "data", format_.key))
+
+
+def _source(conversation: Conversation, format_: Format) -> str:
+    """Return the path of what the positions in notes count."""
+    note = stash_note(conversation.stash, format_.key)
+    if note.get("form") == "message":
+        return ""
+    return f"$.{as_name(note.get('section')) or format_.entries}"
 
 
 def _stashes(
@@ -78,11 +92,11 @@ class _Walk:
 
     Attributes:
         name: The name of the format.
-        format: The format.
+        source: The path of what positions count; empty if there is one thing alone.
     """
 
     name: str
-    format: Format
+    source: str
 
     def note(
         self, note: Fields, steps: tuple[Step, ...], at: int | None = None
@@ -121,7 +135,7 @@ class _Walk:
     def _found(
         self, what: str, steps: tuple[Step, ...], at: int | None, why: str = ""
     ) -> Kept:
-        source = "" if at is None else f"$.{self.format.entries}[{at}]"
+        source = "" if at is None else f"{self.source}[{at}]" if self.source else "$"
         return Kept(
             format=self.name,
             what=what,
