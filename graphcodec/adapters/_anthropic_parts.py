@@ -84,7 +84,7 @@ def _write(media: Media, note: Fields) -> dict[str, object] | None:
     source = _source(media, note)
     # The bytes may have gone to a store, or come from an address, since then.
     same = source["type"] == note.get("form")
-    rest = fields_of(note, "source") if same else {}
+    rest: Fields = fields_of(note, "source") if same else {}
     placed: dict[str, object] = {"type": media.kind, "source": restored(rest, source)}
     if not note and media.kind == "document":
         placed["title"] = media.filename

@@ -118,11 +118,9 @@ class MessagesReader:
         Raises:
             InvalidValueError: If it is none; says where.
         """
+        note: Note = {"form": "message"}
         if "messages" in self._whole:
-            system = self._system()
-            note = noted(self._whole, (*system, "messages"))
-        else:
-            note = {"form": "message"}
+            note = noted(self._whole, (*self._system(), "messages"))
         for position, item in enumerate(self._messages):
             self._message(position, item)
         return self._draft.conversation(note)
@@ -152,7 +150,8 @@ class MessagesReader:
             self._instruct(position, message, f"{path}.content")
         elif isinstance(given, list):
             rest = noted(message, ("role", "content"))
-            turn = _Turn(position, cast("Role", role), f"{path}.content", rest)
+            who = cast("Role", message["role"])
+            turn = _Turn(position, who, f"{path}.content", rest)
             self._blocks(turn, cast("list[object]", given), message)
         else:
             self._text(position, message, f"{path}.content")

@@ -15,7 +15,9 @@ from graphcodec.adapters._contents import (
 )
 from graphcodec.adapters._notes import (
     Fields,
+    Note,
     as_fields,
+    as_list,
     as_name,
     count_of,
     fields_of,
@@ -128,7 +130,8 @@ class ResponsesWriter(Writer[_Entry]):
         text = thought.content.text
         parts = parts_of(note)
         if parts is None and text:
-            parts = [{"text": len(text), "type": kind}]
+            usual: Note = {"text": len(text), "type": kind}
+            parts = [usual]
         placed[key] = parts_list(Content(text, (), parts), DIALECT)
         if sealed:
             placed["encrypted_content"] = sealed
@@ -141,7 +144,7 @@ class ResponsesWriter(Writer[_Entry]):
         kind = as_name(note.get("type")) or FUNCTION
         how = CALLS.get(kind)
         if how is None or (how.tool and how.tool != call.tool):
-            kind, how, note = FUNCTION, CALLS[FUNCTION], {}
+            kind, how, note = FUNCTION, CALLS[FUNCTION], dict[str, object]()
         placed: dict[str, object] = {"type": kind, how.given: call.id}
         placed |= {} if how.tool else {"name": call.tool}
         if how.text:
@@ -201,10 +204,9 @@ class ResponsesWriter(Writer[_Entry]):
 
 def _as_text(items: object) -> object:
     """Return the text that *items* are short for, if they still are."""
-    match items:
-        case []:
-            return ""
-        case [{"role": "user", "content": str() as text, **rest}] if not rest:
-            return text
-        case _:
-            return items
+    entries = as_list(items) or []
+    only = as_fields(entries[0]) if len(entries) == 1 else None
+    text = "" if only is None else only.get("content")
+    if only is not None and only != {"role": "user", "content": text}:
+        return items
+    return text if isinstance(text, str) and len(entries) <= 1 else items

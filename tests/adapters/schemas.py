@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 JSON: TypeAlias = Any
 
 _DEEPEST = 6
-_VALUES = {"integer": 1, "number": 0.5, "boolean": True}
+_VALUES: dict[str, JSON] = {"integer": 1, "number": 0.5, "boolean": True}
 _TEXTS = {"date-time": "2026-05-04T00:00:00Z"}
 
 
@@ -63,7 +63,7 @@ def _value(schema: JSON, definitions: JSON, *, full: bool, depth: int) -> JSON:
         case "string":
             return _TEXTS.get(schema.get("format", ""), "aGk=")
         case kind:
-            return _VALUES.get(kind, {})
+            return _VALUES.get(str(kind), {})
 
 
 def _object(schema: JSON, inner: Any, *, full: bool) -> JSON:
