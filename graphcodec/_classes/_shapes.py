@@ -167,12 +167,25 @@ class _Hints:
     ) -> None:
         self._is_object = is_object
         self._hints = _resolve(cls, names)
+        self._defaults = _scalar_defaults(cls)
 
     def slot(self, name: str) -> Slot:
         """Return the slot of the field *name*."""
         if name not in self._hints:
             return UNTYPED
-        return slot_of(self._hints[name], self._is_object)
+        slot = slot_of(self._hints[name], self._is_object)
+        default = self._defaults.get(name)
+        # ``seconds: float = 0`` says by itself that an int may stand there.
+        if slot == Scalar(float) and default is int:
+            return OneOf((float, int), None)
+        return slot
+
+
+def _scalar_defaults(cls: Any) -> dict[str, type]:
+    """Return the types of the defaults of a dataclass, which nobody else checks."""
+    if not dataclasses.is_dataclass(cls):
+        return {}
+    return {item.name: type(item.default) for item in dataclasses.fields(cls)}
 
 
 def _resolve(cls: type, names: Mapping[str, object]) -> dict[str, object]:

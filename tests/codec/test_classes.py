@@ -505,6 +505,29 @@ def test_frozen_dataclass_closes_a_cycle_through_its_list() -> None:
     assert again.kids[0] is again
 
 
+@dataclass
+class Measured:
+    """A default that is an int where the annotation says float."""
+
+    seconds: float = 0
+    metres: float = 0.0
+
+
+def test_a_default_says_what_may_stand_in_its_field() -> None:
+    """An int is no float, but where the class itself has one, it comes back as one."""
+    codec = codec_of(Measured)
+    there = [round_trip(Measured(value), codec).seconds for value in (0, 7, 0.0, 1.5)]
+
+    assert [(type(value), value) for value in there] == [
+        (int, 0),
+        (int, 7),
+        (float, 0.0),
+        (float, 1.5),
+    ]
+    with pytest.raises(UnencodableValueError, match=r"an int stands where a float"):
+        codec.encode(Measured(metres=1))
+
+
 # Enums
 
 
