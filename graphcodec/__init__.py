@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from graphcodec._graphs._trust import TrustPolicy as TrustPolicy
     from graphcodec._limits import Limits as Limits
     from graphcodec._seal import Seal as Seal
+    from graphcodec._unknown import OpaqueMember as OpaqueMember
     from graphcodec._unknown import OpaqueNode as OpaqueNode
     from graphcodec.codec import Codec as Codec
     from graphcodec.codec import configure_converter as configure_converter
@@ -71,7 +72,7 @@ _HOMES = {
     "graphcodec._graphs._persist": ("apersist", "persist"),
     "graphcodec._seal": ("Seal",),
     "graphcodec._graphs._trust": ("TrustPolicy",),
-    "graphcodec._unknown": ("OpaqueNode",),
+    "graphcodec._unknown": ("OpaqueMember", "OpaqueNode"),
     "graphcodec.codec": (
         "Codec",
         "configure_converter",
@@ -135,6 +136,7 @@ __all__ = [
     "Memory",
     "Message",
     "ModalityHazard",
+    "OpaqueMember",
     "OpaqueNode",
     "Reader",
     "ReaderDescriptor",

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from attrs import field, frozen
 
+from graphcodec._values import write_text
 from graphcodec.errors import InvalidValueError
 
 
@@ -26,6 +27,13 @@ class Kept:
 @frozen(repr=False)
 class Shared:
     """A container inside a kept value that is also met elsewhere in the document."""
+
+    value: object
+
+
+@frozen(repr=False)
+class Spooled:
+    """A reader inside a kept value that stood there as that of an artifact."""
 
     value: object
 
@@ -59,3 +67,30 @@ class OpaqueNode:
             if type(name) is not str or (name[:1] == "$" and name != "$value"):
                 msg = f"OpaqueNode.fields has the impossible name {name!r:.40}"
                 raise InvalidValueError(msg, path="$.fields", type_name="OpaqueNode")
+
+
+@frozen
+class OpaqueMember:
+    """A member of an Enum that the codec that read it does not know.
+
+    It is written back as it was. Made by ``Codec(unknown_types="keep")`` where any
+    value may stand; where a field is for members of the Enum, its owner becomes an
+    `OpaqueNode`.
+
+    Attributes:
+        tag: The tag of the Enum.
+        member: The name of the member; for members of a Flag, the int of their bits.
+    """
+
+    tag: str
+    member: str | int
+
+    def __attrs_post_init__(self) -> None:
+        tag: object = self.tag
+        if type(tag) is not str or not tag or tag.startswith("$"):
+            msg = "OpaqueMember.tag must be text without a leading '$'"
+            raise InvalidValueError(msg, path="$.tag", type_name="OpaqueMember")
+        named = type(self.member) is str and write_text(self.member) is self.member
+        if not named and type(self.member) is not int:
+            msg = f"OpaqueMember.member must be text or an int, not {self.member!r:.40}"
+            raise InvalidValueError(msg, path="$.member", type_name="OpaqueMember")

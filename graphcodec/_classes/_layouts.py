@@ -17,7 +17,7 @@ import attrs
 import msgspec
 
 from graphcodec._classes._marks import EXTRA, IN_DICT, SKIP
-from graphcodec._unknown import Kept, OpaqueNode, Shared
+from graphcodec._unknown import Kept, OpaqueMember, OpaqueNode, Shared, Spooled
 from graphcodec.readers._contracts import Reader
 
 if TYPE_CHECKING:
@@ -65,6 +65,7 @@ class Layout:
 
 
 _LEAF: Final = Layout(kind="leaf")
+_LEAVES: Final = (Reader, enum.Enum, OpaqueMember, type)
 
 
 def _layout_of(cls: Any) -> Layout:
@@ -73,7 +74,7 @@ def _layout_of(cls: Any) -> Layout:
     Args:
         cls: Any class.
     """
-    if any(issubclass(cls, base) for base in (Reader, enum.Enum, type)):
+    if any(issubclass(cls, base) for base in _LEAVES):
         return _LEAF
     if getattr(cls, "__graphcodec_live__", False):
         # Made again, it would be another one than those who wait for it hold.
@@ -110,6 +111,7 @@ _BARE: Final[Mapping[type, str]] = {
     OpaqueNode: "fields",
     Kept: "tree",
     Shared: "value",
+    Spooled: "value",
 }
 """The fields of our own classes that the wire holds without a key."""
 

@@ -17,13 +17,14 @@ from typing import TYPE_CHECKING, Any, Final
 from graphcodec._classes._making import make
 from graphcodec._classes._marks import Mark
 from graphcodec._classes._shapes import Shape
-from graphcodec._classes._slots import ANYTHING, UNTYPED
+from graphcodec._classes._slots import ANYTHING, Slot, Untyped
 from graphcodec._coding._pieces import ATOMS, short
 from graphcodec._coding._read_program import Again
 from graphcodec._paths import excerpt
-from graphcodec._unknown import Kept, OpaqueNode, Shared
+from graphcodec._unknown import Kept, OpaqueNode, Shared, Spooled
 from graphcodec._values import Wire, malformed, read_marker
 from graphcodec.errors import UndecodableValueError, VersionError
+from graphcodec.readers._contracts import Reader
 
 if TYPE_CHECKING:
     from graphcodec._coding._read_call import ReadCall
@@ -119,7 +120,7 @@ class Evolving:
             # Its fields are read twice, which the fast build does not allow for.
             raise Again
         given = {k: v for k, v in wire.items() if k not in ("$type", "$v")}
-        untyped = {item.key for item in shape.fields if item.slot == UNTYPED}
+        untyped = {i.key for i in shape.fields if isinstance(i.slot, Untyped)}
         before = {
             key: self._call.untyped(value) if key in untyped else self._natural(value)
             for key, value in given.items()
@@ -241,10 +242,7 @@ class Evolving:
             {item.key: item.slot for item in shape.fields} if shape and known else {}
         )
         fields = {
-            # Where the class is known, what is plain in it is known to be plain.
-            key: self._call.untyped(value)
-            if slots.get(key) == UNTYPED
-            else self._kept_at(key, value)
+            key: self._kept_in(slots.get(key), key, value)
             for key, value in wire.items()
             if key not in ("$type", "$v")
         }
@@ -257,6 +255,14 @@ class Evolving:
             OpaqueNode.__init__(shell, tag, version, fields)
         self._call.watched.append(shell)
         return shell
+
+    def _kept_in(self, slot: Slot | None, key: str, wire: Any) -> object:
+        """Return what is kept of a field of an opaque object."""
+        if not isinstance(slot, Untyped):
+            return self._kept_at(key, wire)
+        # Where the class is known, what is plain in it is known to be plain.
+        value = self._call.untyped(wire)
+        return Kept(wire) if slot.dollars and value is wire else value
 
     def kept(self, wire: Any) -> object:
         """Return a value that can be written back as it came.
@@ -281,6 +287,8 @@ class Evolving:
             return wire
         if type(wire.get("$type")) is str:
             out = self._call.instance(wire, ANYTHING)
+            if isinstance(out, Reader):
+                return Spooled(out) if self._call.is_spooled(wire) else out
             container = type(out) in (list, dict, tuple, set, frozenset, deque)
             return Shared(out) if container else out
         if wire.keys() == {"$bytes"}:

@@ -17,13 +17,12 @@ Each piece is decoded at most twice, so hostile references cost no more than the
 
 from __future__ import annotations
 
-import enum
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 from graphcodec._classes._registry import unknown_tag
-from graphcodec._classes._slots import ANYTHING, Member, Objects, OneOf, Slot, describe
+from graphcodec._classes._slots import ANYTHING, Objects, OneOf, Slot, describe
 from graphcodec._coding._document import Sizes, check_collisions
 from graphcodec._coding._evolving import Evolving
 from graphcodec._coding._pieces import (
@@ -45,7 +44,7 @@ from graphcodec._coding._read_program import (
 from graphcodec._coding._read_rare import RareSlots, Times
 from graphcodec._live import type_name
 from graphcodec._paths import Step, excerpt, with_article
-from graphcodec._unknown import Kept, OpaqueNode
+from graphcodec._unknown import OpaqueNode
 from graphcodec._values import MARKERS, Wire, malformed, read_marker
 from graphcodec.errors import GraphCodecError, UndecodableValueError
 
@@ -223,6 +222,18 @@ class ReadCall:
             shown = excerpt(number)
             malformed(f"a reference to node {shown}, of which there are {total}")
         return self._early(number)
+
+    def is_spooled(self, wire: Wire) -> bool:
+        """Say whether a reader, or what a reference leads to, is that of an artifact.
+
+        Args:
+            wire: The map of the reader, or the reference.
+        """
+        if wire["$type"] == "$ref":
+            number: Any = wire["n"]
+            wire = self._wire[number]
+        tag = wire.get("tag")
+        return isinstance(tag, str) and tag.startswith("spool:")
 
     def _early(self, number: int) -> object:
         """Return the empty form of a node whose turn has not come."""
@@ -410,7 +421,7 @@ class ReadCall:
     def _frozen(self, marker: str, value: Wire, soft: bool) -> object:
         """Return the value of a marker for something that must be complete."""
         if marker == "$enum":
-            return self._enum(value)
+            return self.rare.marked_member(value)
         kinds: dict[str, type] = {"$tuple": tuple, "$set": set, "$frozenset": frozenset}
         kind = kinds.get(marker)
         if kind is None:
@@ -476,24 +487,6 @@ class ReadCall:
             msg = f"{with_article(name)} can't be a set member or dict key"
             raise UndecodableValueError(msg, type_name=name) from exc
         return value
-
-    def _enum(self, wire: Wire) -> object:
-        tag = wire["$enum"]
-        shape = self.program.registry.by_tag(tag) if type(tag) is str else None
-        if shape is None or not issubclass(shape.cls, enum.Enum):
-            if shape is None and type(tag) is str and self.program.opaque:
-                return Kept(wire.copy())
-            raise unknown_tag(tag)
-        match wire:
-            case {"name": str(name)} if len(wire) == 2:  # noqa: PLR2004
-                if name in shape.cls.__members__:
-                    return shape.cls[name]
-            case {"value": value} if len(wire) == 2:  # noqa: PLR2004
-                return self.rare.member(value, Member(shape.cls))
-            case _:
-                pass
-        shown = excerpt(wire.get("name", wire.get("value")))
-        return malformed(f"{shape.mark.tag} has no member {shown}")
 
     # Objects
 

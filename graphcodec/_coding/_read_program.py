@@ -184,7 +184,7 @@ class _Expressions:
                 pairs = self._name(frozenset((type(c), c) for c in values), "choices")
                 return (
                     f"({v} if type({source}) in {kinds} and (type({v}), {v}) in {pairs}"
-                    f" else r.rare.refuse({v}, {place}))"
+                    f" else r.rare.literal({v}, {place}))"
                 )
             case Objects():
                 return self._objects(slot, source, v, place)
@@ -321,12 +321,17 @@ class _Function(_Expressions):
 
     def source(self, name: str) -> str:
         """Return the definition under the given name."""
+        careful = self._program.careful
         body = self._own() if self._hook is not None else self._fields()
         if self._guarded:
             later = f"return r.later({name}, m, {self._cls}, node)"
-            body = _guard(body, "Unready", later)
+            body = _guard(body, "Unready", later, careful=careful)
         if self._program.opaque:
-            body = _guard(body, "OpaqueOwner", "return r.evolving.opaque(m, node)")
+            kept = "return r.evolving.opaque(m, node)"
+            body = _guard(body, "OpaqueOwner", kept, careful=careful)
+        if careful and (self._guarded or self._program.opaque):
+            # Whatever was given up midway, the path goes on from here.
+            body = ["depth = len(r.steps)", *body]
         shown = f"# {type_name(self._shape.cls)}"
         watched = self._program.trust and issubclass(self._shape.cls, WATCHED)
         own = f"{name}_itself" if watched else name
@@ -477,11 +482,12 @@ class _Function(_Expressions):
         return ["if len(r.jobs) != mark:", f"    r.owner(o, [{names}])"]
 
 
-def _guard(body: list[str], signal: str, handler: str) -> list[str]:
+def _guard(body: list[str], signal: str, handler: str, *, careful: bool) -> list[str]:
     return [
         "try:",
         *(f"    {line}" for line in body),
         f"except {signal}:",
+        *(["    del r.steps[depth:]"] if careful else []),
         f"    {handler}",
     ]
 

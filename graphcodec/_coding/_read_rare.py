@@ -21,6 +21,7 @@ from uuid import UUID
 
 from graphcodec._classes._registry import unknown_tag
 from graphcodec._classes._slots import (
+    Choice,
     ClassPlace,
     Member,
     Objects,
@@ -33,6 +34,7 @@ from graphcodec._classes._slots import (
     describe,
 )
 from graphcodec._coding._document import check_collisions
+from graphcodec._coding._members import find_member, is_literal, unknown, unknown_name
 from graphcodec._coding._pieces import (
     admits,
     longest_deque,
@@ -43,6 +45,7 @@ from graphcodec._coding._pieces import (
 from graphcodec._coding._read_program import OpaqueOwner
 from graphcodec._limits import exceeded
 from graphcodec._paths import Step, excerpt
+from graphcodec._unknown import OpaqueMember
 from graphcodec._values import (
     MARKERS,
     Wire,
@@ -126,18 +129,45 @@ class RareSlots:
         """Return an Enum member that is not among the named ones."""
         if type(value) is slot.cls and self._call.settling:
             return value
-        if type(value) is dict and len(value) == 1:
-            marker = next(iter(value))
-            if marker in ("$int", "$str"):
-                value = read_marker(marker, value)
-        if issubclass(slot.cls, enum.Flag) and type(value) is int:
-            with suppress(ValueError):
-                return slot.cls(value)
-        if slot.by_value:
-            for member in slot.cls:
-                if type(member.value) is type(value) and member.value == value:
-                    return member
-        return malformed(f"{describe(slot)} belongs here", value)
+        found = find_member(value, slot)
+        return self._unknown(value, slot) if found is None else found
+
+    def literal(self, value: Any, slot: Choice) -> object:
+        """Return a value of a Literal that is not of the usual form."""
+        return value if is_literal(value, slot) else self._unknown(value, slot)
+
+    def _unknown(self, value: object, slot: Member | Choice) -> Any:
+        if self._call.program.opaque:
+            raise OpaqueOwner
+        raise unknown(value, slot)
+
+    def marked_member(self, wire: Wire) -> object:
+        """Return the member of an Enum that a marker stands for.
+
+        Args:
+            wire: The marker.
+        """
+        program = self._call.program
+        tag = wire["$enum"]
+        shape = program.registry.by_tag(tag) if type(tag) is str else None
+        if shape is None or not issubclass(shape.cls, enum.Enum):
+            if shape is None and type(tag) is str and program.opaque:
+                return _unknown_member(wire)
+            raise unknown_tag(tag)
+        match wire:
+            case {"name": str(name)} if len(wire) == 2:  # noqa: PLR2004
+                if name in shape.cls.__members__:
+                    return shape.cls[name]
+                if program.opaque:
+                    return _unknown_member(wire)
+                raise unknown_name(name, shape.mark.tag, shape.cls)
+            case {"value": value} if len(wire) == 2:  # noqa: PLR2004
+                try:
+                    return self.member(value, Member(shape.cls))
+                except OpaqueOwner:
+                    return _unknown_member(wire)
+            case _:
+                return malformed("$enum needs a tag, and a name or a value")
 
     def one_of(self, value: Any, slot: OneOf, family: str, soft: bool) -> object:
         """Return a value of a union that is not of the usual form."""
@@ -322,6 +352,21 @@ class RareSlots:
 
         table: dict[Any, Any] = {}
         return self._call.patiently(table, lambda _: fill(table), soft)
+
+
+def _unknown_member(wire: Wire) -> OpaqueMember:
+    """Return the stand-in for a member of an Enum that is not known."""
+    match wire:
+        case {"$enum": str(tag), "name": str(name)} if len(wire) == 2:  # noqa: PLR2004
+            return OpaqueMember(tag, name)
+        case {"$enum": str(tag), "value": value} if len(wire) == 2:  # noqa: PLR2004
+            if type(value) is dict and value.keys() == {"$int"}:
+                value = read_marker("$int", value)
+            if type(value) is int:
+                return OpaqueMember(tag, value)
+        case _:
+            pass
+    return malformed("$enum needs a tag, and a name or an int as its value")
 
 
 def read_bare(cls: type, value: object) -> object:

@@ -50,7 +50,7 @@ from graphcodec._coding._write_rare import RareWriter
 from graphcodec._limits import NESTING, ROOM, exceeded
 from graphcodec._live import refusal, type_name, unreadable
 from graphcodec._paths import Step, excerpt, format_path
-from graphcodec._unknown import Kept, OpaqueNode
+from graphcodec._unknown import Kept, OpaqueMember, OpaqueNode
 from graphcodec._values import (
     LEAST_INT,
     MARKED,
@@ -301,6 +301,8 @@ class WriteCall:
                 return self._member(value)
             case OpaqueNode():
                 return self.kept_fields.opaque(value, level)
+            case OpaqueMember():
+                return self.kept_fields.member(value)
             case Kept():
                 return self.kept_fields.tree(value.tree, level, {}, "", {})
             case _:

@@ -10,8 +10,8 @@ from graphcodec._coding._plain import is_text
 from graphcodec._limits import NESTING, ROOM
 from graphcodec._live import unreadable
 from graphcodec._paths import excerpt
-from graphcodec._unknown import Kept, OpaqueNode, Shared
-from graphcodec._values import Wire
+from graphcodec._unknown import Kept, OpaqueMember, OpaqueNode, Shared, Spooled
+from graphcodec._values import Wire, write_int
 from graphcodec.errors import UnencodableValueError
 from graphcodec.readers._contracts import Reader
 
@@ -78,6 +78,18 @@ class KeptWriter:
         self._call.keep(node)
         return out
 
+    def member(self, value: OpaqueMember) -> Wire:
+        """Return the map of a member of an Enum that is not known.
+
+        Args:
+            value: What stands for it.
+        """
+        if self._call.program.registry.closed:
+            raise unreadable(value.tag, "OpaqueMember")
+        if type(value.member) is int:
+            return {"$enum": value.tag, "value": write_int(value.member)}
+        return {"$enum": value.tag, "name": value.member}
+
     def tree(
         self, value: Any, level: int, holder: Any, place: Any, slot: dict[int, Key]
     ) -> object:
@@ -103,6 +115,8 @@ class KeptWriter:
             return items
         if kind is Shared:
             return self._call.shared(value.value, slot)
+        if kind is Spooled:
+            return self._call.reader(value.value, "spool", level)
         if kind is bytes:
             return self._call.as_bytes(value)
         if self._is_object(value):

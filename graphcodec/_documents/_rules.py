@@ -10,12 +10,20 @@ one pass over the document, and not only the first of it.
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from graphcodec._classes._slots import Untyped
+from graphcodec._classes._slots import Choice, Member, OneOf, Untyped
 from graphcodec._coding._document import HARD_MARKERS, Document, Inside, Place
+from graphcodec._coding._members import (
+    find_member,
+    is_literal,
+    unknown,
+    unknown_name,
+)
 from graphcodec._coding._pieces import longest_deque, require_plain, split_pairs
 from graphcodec._documents._classless import READER, REFERENCE
 from graphcodec._limits import NESTING
@@ -88,9 +96,10 @@ class Rules:
             self._findings.warning("nesting", msg, path_of(trail), hint=hint)
 
     def _walk(self, value: Any, place: Place, trail: Trail) -> None:
-        stack: list[tuple[Any, Place, Trail]] = [(value, place, trail)]
+        # Beside each part, whether it is of the version whose fields are known.
+        stack: list[tuple[Any, Place, Trail, bool]] = [(value, place, trail, True)]
         while stack and not self._findings.full:
-            value, place, trail = stack.pop()
+            value, place, trail, current = stack.pop()
             if _is_plain(value, place):
                 dollars = isinstance(place, Untyped) and place.dollars
                 self._check_untyped(value, trail, dollars=dollars)
@@ -100,14 +109,18 @@ class Rules:
                 continue
             elif (number := self._followed(value)) is not None:
                 node = self._document.nodes[number]
-                stack.append((node, Inside.ANY, trail))
+                stack.append((node, Inside.ANY, trail, True))
                 continue
+            if type(value) is dict and type(value.get("$type")) is str:
+                current = self._is_current(value)
             for part in reversed(self._document.parts(value, place)):
-                if not self._binary and type(part.value) not in (dict, list):
-                    # What JSON has beside maps and lists, breaks no rule.
-                    continue
                 inner = trail if part.step is None else (trail, part.step)
-                stack.append((part.value, part.place, inner))
+                if current:
+                    self._check_member(part.value, part.place, inner)
+                if not self._binary and type(part.value) not in (dict, list):
+                    # What JSON has beside maps and lists, breaks no other rule.
+                    continue
+                stack.append((part.value, part.place, inner, current))
 
     def _followed(self, value: Any) -> int | None:
         """Return the number of a node that is met for the first time."""
@@ -210,8 +223,37 @@ class Rules:
             {"$enum", "value"},
         ):
             self._error("marker", "$enum needs a tag, and a name or a value", trail)
-        elif self._shape_of(tag) is None:
+        elif (shape := self._shape_of(tag)) is None:
             self._unknown(tag, trail)
+        elif issubclass(shape.cls, enum.Enum):
+            name = value.get("name")
+            if "value" in value:
+                self._check_member(value["value"], Member(shape.cls), trail)
+            elif type(name) is str and name not in shape.cls.__members__:
+                self._unknown_member(unknown_name(name, tag, shape.cls), trail)
+
+    def _check_member(self, value: Any, place: Place, trail: Trail) -> None:
+        """Look whether the member of an Enum, or value of a Literal, is known."""
+        if isinstance(place, OneOf) and place.other is not None and value is not None:
+            place = place.other
+        # What can be none at all, decode refuses.
+        with suppress(UndecodableValueError):
+            if isinstance(place, Member):
+                known = find_member(value, place) is not None
+            elif isinstance(place, Choice):
+                known = is_literal(value, place)
+            else:
+                return
+            if not known:
+                self._unknown_member(unknown(value, place), trail)
+
+    def _unknown_member(self, error: UndecodableValueError, trail: Trail) -> None:
+        path, hint = path_of(trail), "name the codec that knows it, or update it"
+        self._note("value", error.message, path, hint=hint)
+
+    def _is_current(self, value: dict[str, Any]) -> bool:
+        shape = self._shape_of(value["$type"])
+        return shape is None or value.get("$v", 1) == shape.mark.version
 
     # Objects
 

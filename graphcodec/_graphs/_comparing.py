@@ -24,7 +24,7 @@ from graphcodec._classes._layouts import layout_of, object_fields
 from graphcodec._classes._slots import SCALARS, OneOf, Row, Slot, Table, slot_of
 from graphcodec._live import type_name
 from graphcodec._paths import Step, Trail, excerpt, steps_of
-from graphcodec._unknown import Kept, OpaqueNode, Shared
+from graphcodec._unknown import Kept, OpaqueMember, OpaqueNode, Shared
 from graphcodec.readers._contracts import Reader
 
 Difference: TypeAlias = "tuple[tuple[Step, ...], str]"
@@ -78,7 +78,7 @@ class _Comparison:
         kind = type(a)
         if kind is not type(b):
             return f"{type_name(kind)} became {type_name(type(b))}"
-        if kind in SCALARS or isinstance(a, enum.Enum):
+        if kind in SCALARS or isinstance(a, (enum.Enum, OpaqueMember)):
             return None if _same_scalar(a, b) else f"{excerpt(a)} became {excerpt(b)}"
         if kind in _CONTAINERS and not a and not b and kind in (tuple, frozenset):
             return None

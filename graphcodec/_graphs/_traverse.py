@@ -14,7 +14,7 @@ from uuid import UUID
 
 from graphcodec._classes._layouts import kept_fields, layout_of
 from graphcodec._paths import Step, excerpt, format_path
-from graphcodec._unknown import Kept, Shared
+from graphcodec._unknown import Kept, Shared, Spooled
 from graphcodec.errors import InvalidValueError
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ LEAVES: Final[frozenset[type]] = frozenset(
 )
 """The types of what nothing lies in."""
 
-_OWNERLESS: Final = CONTAINERS | {Kept, Shared}
+_OWNERLESS: Final = CONTAINERS | {Kept, Shared, Spooled}
 
 _SHOWN_STEPS: Final = 12
 """How many steps at either end of a path are shown, at least."""

@@ -132,6 +132,11 @@ class TrustPolicy:
 
     def _unknown(self, obj: OpaqueNode) -> Iterable[tuple[object, str, str, object]]:
         """Yield what an object of unknown type claims, in its fields or plain data."""
+        tier = obj.fields.get(_TIER)
+        if isinstance(tier, str) and tier not in _RANKS:
+            # A newer writer's tier may be above all; what is opaque here is read there.
+            fields = cast("dict[str, object]", obj.fields)
+            yield fields, f".{_TIER}", _TIER, self.max_tier.value
         stack: list[object] = [obj.fields]
         while stack:
             item = stack.pop()

@@ -24,6 +24,11 @@ _RARE: Final = {
     "$float": "a nan or inf",
     "$str": "text with lone surrogates",
 }
+_UNKNOWN: Final = ("$opaque", "$member", "$literal")
+"""What stands in a schema for what is not known, and kept."""
+
+_KEPT: Final = "is not known any more: what holds it is kept as an OpaqueNode"
+_LITERALS: Final = ("string", "integer", "boolean", "null")
 _MARKED_TEXT: Final = ("#/$defs/$int", "#/$defs/$float", "#/$defs/$str")
 
 
@@ -156,18 +161,37 @@ class _Comparison:
             yield from self._versions()
 
     def _members(self) -> Iterator[Change]:
+        if _form(self._before) == "a Flag":
+            yield from self._flags()
+            return
         before, after = (
-            part["properties"].get("name", {}).get("enum", [])
+            _options(part["properties"]["name"])[0]["enum"]
             for part in (self._before, self._after)
         )
         for name in before:
             if name not in after:
-                msg = f"the member {name} is gone: documents with it are refused"
-                hint = f"keep the name as an alias: {name} = <the value of another>"
-                yield Change("error", "member", self._tag, msg, hint)
+                yield self._lost_member(name)
         for name in after:
             if name not in before:
                 yield self._added_member(name)
+
+    def _flags(self) -> Iterator[Change]:
+        was, now = (
+            _options(part["properties"]["value"])[0]
+            for part in (self._before, self._after)
+        )
+        worst = _bits(was, now)
+        if worst is not None:
+            severity, msg = worst
+            yield Change(severity, "member", self._tag, msg, "keep the members")
+
+    def _lost_member(self, name: str) -> Change:
+        if self._new.keeps_types:
+            msg = f"the member {name} is gone: it is kept as an OpaqueMember"
+            return Change("warning", "member", self._tag, msg)
+        msg = f"the member {name} is gone: documents with it are refused"
+        hint = f"keep the name as an alias: {name} = <the value of another>"
+        return Change("error", "member", self._tag, msg, hint)
 
     def _added_member(self, name: str) -> Change:
         msg = f"the member {name} is new"
@@ -272,7 +296,7 @@ class _Cover:
         found: list[tuple[Severity, str]] = []
         options = _options(after)
         for option in _options(before):
-            if _name(option) == "$opaque":
+            if _name(option) in _UNKNOWN:
                 # What is kept of unknown types is the codec's policy.
                 continue
             results = [self._option(option, other) for other in options]
@@ -292,7 +316,7 @@ class _Cover:
         if "$ref" in before or "$ref" in after:
             return self._part(before, after)
         if "enum" in before and "enum" in after:
-            return _lost(before["enum"], after["enum"])
+            return self._lost(before["enum"], after["enum"])
         if "enum" in before:
             return self._literals(before["enum"], after)
         if "$dict" in before.get("required", ()):
@@ -305,13 +329,23 @@ class _Cover:
         if before.get("type") == "object":
             return self._table(before, after)
         same = after.get("pattern") in (None, before.get("pattern"))
-        return None if same and "enum" not in after else wrong
+        return _bits(before, after) if same and "enum" not in after else wrong
+
+    def _lost(self, before: list[Any], after: list[Any]) -> _Worst:
+        lost = [value for value in before if value not in after]
+        if not lost:
+            return None
+        if self._new.keeps_types:
+            return "warning", f"{lost[0]!r} {_KEPT}"
+        return "error", f"{lost[0]!r} no longer fits"
 
     def _part(self, before: Schema, after: Schema) -> _Worst:
         was, now = _name(before), _name(after)
         alike = before.get("properties") == after.get("properties")
         if alike and was is not None and self._new.names.get(was, was) == now:
             return None
+        if now in ("$member", "$literal") and before.get("type") in _LITERALS:
+            return "warning", f"{_words(before)} {_KEPT}"
         # Hardly a document has one of these values, and most slots stay as they are.
         rare = before.get("$ref") in _MARKED_TEXT
         return ("warning" if rare else "error", f"{_words(before)} no longer fits")
@@ -381,9 +415,15 @@ def _name(schema: Schema) -> str | None:
     return name.replace("%25", "%").replace("~1", "/").replace("~0", "~")
 
 
-def _lost(before: list[Any], after: list[Any]) -> _Worst:
-    lost = [value for value in before if value not in after]
-    return ("error", f"{lost[0]!r} no longer fits") if lost else None
+def _bits(before: Schema, after: Schema) -> _Worst:
+    """Say which members of a Flag are missed."""
+    was, now = before.get(f"{NOTE}bits"), after.get(f"{NOTE}bits")
+    if now is None:
+        return None
+    if was is None:
+        return "error", "ints with other bits no longer fit"
+    lost = was & ~now
+    return ("error", f"the bits of {lost} no longer fit") if lost else None
 
 
 def _words(schema: Schema) -> str:

@@ -39,7 +39,7 @@ from graphcodec._handlers import Handlers
 from graphcodec._live import type_name
 from graphcodec._schemas import _parts as parts
 from graphcodec._schemas._parts import Schema, refer
-from graphcodec._values import MARKERS, write_scalar
+from graphcodec._values import MARKERS, MOST_INT, write_scalar
 from graphcodec.errors import InvalidValueError
 
 if TYPE_CHECKING:
@@ -135,24 +135,36 @@ class _Schemas:
         enums = [refer(s.mark.tag) for s in self._shapes if s.kind == "enum"]
         if self._reading.opaque:
             classes["$opaque"] = self._opaque()
+            classes["$member"] = {"anyOf": _MEMBER}
+            classes["$literal"] = {
+                "anyOf": [parts.TEXT, parts.INT, parts.BOOL, parts.NULL]
+            }
             objects.append(refer("$opaque"))
+            enums += self._unknown_enums()
         return {**parts.parts(objects, enums), **classes}
 
     def _opaque(self) -> Schema:
-        tags = sorted(tag for shape in self._shapes for tag in _tags(shape))
-        unknown = {"pattern": r"^[^$]", "not": {"enum": tags}}
         return {
             "type": "object",
-            "properties": {"$type": {"type": "string", **unknown}},
+            "properties": {"$type": self._unknown_tag()},
             "required": ["$type"],
         }
+
+    def _unknown_enums(self) -> Iterator[Schema]:
+        tag = self._unknown_tag()
+        yield parts.closed({"$enum": tag, "name": parts.TEXT})
+        yield parts.closed({"$enum": tag, "value": {"anyOf": _ANY_BITS}})
+
+    def _unknown_tag(self) -> Schema:
+        tags = sorted(tag for shape in self._shapes for tag in _tags(shape))
+        return {"type": "string", "pattern": r"^[^$]", "not": {"enum": tags}}
 
     # Classes
 
     def _class(self, shape: Shape) -> Schema:
         notes = self._notes(shape)
         if shape.kind == "enum":
-            return {**_enum(shape), **notes}
+            return {**self._enum(shape), **notes}
         mark = shape.mark
         properties: dict[str, object] = {"$type": {"enum": _tags(shape)}}
         start: Schema = {
@@ -231,6 +243,30 @@ class _Schemas:
         }
         return {f"{NOTE}{name}": value for name, value in notes.items()}
 
+    # Members
+
+    def _kept(self, part: str) -> list[Schema]:
+        return [refer(part)] if self._reading.opaque else []
+
+    def _enum(self, shape: Shape) -> Schema:
+        tag: Schema = {"enum": _tags(shape)}
+        cls = cast("type[enum.Enum]", shape.cls)
+        if issubclass(cls, enum.Flag):
+            bits = _ANY_BITS if self._reading.opaque else _bits(cls)
+            return parts.closed({"$enum": tag, "value": {"anyOf": bits}})
+        names: Schema = {"enum": [*cls.__members__]}
+        if self._reading.opaque:
+            names = {"anyOf": [names, parts.TEXT]}
+        return parts.closed({"$enum": tag, "name": names})
+
+    def _members(self, slot: Member) -> list[Schema]:
+        if issubclass(slot.cls, enum.Flag):
+            return _ANY_BITS if self._reading.opaque else _bits(slot.cls)
+        if slot.by_value:
+            values = [write_scalar(member.value) for member in slot.cls]
+            return [{"enum": values}, *self._kept("$member")]
+        return [{"enum": [*slot.cls.__members__]}, *self._kept("$member")]
+
     # Slots
 
     def _slot(self, slot: Slot, family: str) -> Schema:
@@ -244,9 +280,10 @@ class _Schemas:
             case Scalar(cls=cls):
                 return self._scalar(cls)
             case Member():
-                return _members(slot)
+                return self._members(slot)
             case Choice(values=values):
-                return [{"enum": [_literal(value) for value in values]}]
+                known: Schema = {"enum": [_literal(value) for value in values]}
+                return [known, *self._kept("$literal")]
             case Objects(bases=bases):
                 return self._objects(bases)
             case ReaderPlace():
@@ -331,24 +368,24 @@ def _object(shape: Shape) -> Schema:
     return parts.by_tag(_tags(shape), shape.mark.tag)
 
 
-def _enum(shape: Shape) -> Schema:
-    tag: Schema = {"enum": _tags(shape)}
-    cls = cast("type[enum.Enum]", shape.cls)
-    if issubclass(cls, enum.Flag):
-        return parts.closed({"$enum": tag, "value": _flags()})
-    return parts.closed({"$enum": tag, "name": {"enum": [*cls.__members__]}})
+_ANY_BITS: Final = [parts.INT, refer("$int")]
+_MEMBER: Final = [parts.TEXT, refer("$str"), *_ANY_BITS]
+"""What a member of an Enum can look like that is not known."""
 
 
-def _flags() -> Schema:
-    return {"anyOf": [parts.INT, refer("$int")]}
-
-
-def _members(slot: Member) -> list[Schema]:
-    if issubclass(slot.cls, enum.Flag):
-        return [_flags()]
-    if slot.by_value:
-        return [{"enum": [write_scalar(member.value) for member in slot.cls]}]
-    return [{"enum": [*slot.cls.__members__]}]
+def _bits(cls: type[enum.Flag]) -> list[Schema]:
+    """Return the schemas of the ints that stand for members of a Flag."""
+    known = 0
+    for member in cls:
+        known |= member.value
+    try:
+        # One bit more than there are: whether the class refuses it.
+        refused = cls(known * 2 + 1).value != known * 2 + 1
+    except (ValueError, AttributeError):
+        refused = True
+    if not refused or known > MOST_INT:
+        return _ANY_BITS
+    return [{"type": "integer", "minimum": 0, "maximum": known, f"{NOTE}bits": known}]
 
 
 def _literal(value: object) -> object:

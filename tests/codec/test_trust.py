@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import pytest
 from attrs import frozen
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphcodec import (
@@ -120,6 +120,7 @@ def test_tools_are_not_trusted(cls: type[Tool]) -> None:
     assert [each.trusted for each in Codec().decode(document, ToolRegistry)] == [True]
 
 
+@settings(deadline=None)
 @given(graph=strategies.graphs())
 def test_default_changes_nothing(graph: object) -> None:
     """``TrustPolicy()`` believes everything."""

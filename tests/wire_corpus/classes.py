@@ -16,6 +16,7 @@ from attrs import define, field, frozen
 
 from graphcodec import Codec, Identity, encodable, extra
 from graphcodec_resolvers import FsspecResolver
+from tests.wire_corpus.releases import register
 
 
 class Size(enum.Enum):
@@ -250,3 +251,4 @@ CODEC = Codec(
     },
     unknown_types="keep",
 )
+register(CODEC)

@@ -8,8 +8,11 @@ from typing import Final, Literal, TypeAlias
 from graphcodec import Limits, Seal
 from graphcodec._frames import Compression, compress, framed
 from graphcodec._seal import Mode
+from tests.wire_corpus import newer, story
 from tests.wire_corpus.builders import OUTGROWN, READ, WRITTEN
 from tests.wire_corpus.classes import CODEC
+
+__all__ = ["newer", "story"]
 
 Format: TypeAlias = Literal["json", "msgpack"]
 
