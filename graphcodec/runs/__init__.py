@@ -11,12 +11,17 @@ from graphcodec.runs._data import ConversationData as ConversationData
 from graphcodec.runs._data import EvaluationData as EvaluationData
 from graphcodec.runs._data import ExampleData as ExampleData
 from graphcodec.runs._data import ExceptionData as ExceptionData
+from graphcodec.runs._data import GroupData as GroupData
 from graphcodec.runs._data import MessageData as MessageData
 from graphcodec.runs._data import RunData as RunData
 from graphcodec.runs._data import ScenarioData as ScenarioData
+from graphcodec.runs._data import SuiteData as SuiteData
 from graphcodec.runs._data import SummaryStats as SummaryStats
 from graphcodec.runs._data import ToolCallData as ToolCallData
 from graphcodec.runs._data import TurnData as TurnData
+from graphcodec.runs._environment import (
+    describe_environment as describe_environment,
+)
 from graphcodec.runs._events import EVENTS as EVENTS
 from graphcodec.runs._events import AgentResponse as AgentResponse
 from graphcodec.runs._events import EvaluationRecorded as EvaluationRecorded
@@ -62,9 +67,11 @@ TYPES: Final = (
     EvaluationData,
     ExampleData,
     ExceptionData,
+    GroupData,
     MessageData,
     RunData,
     ScenarioData,
+    SuiteData,
     ToolCallData,
     TurnData,
 )

@@ -18,15 +18,19 @@ from graphcodec.runs._events import (
     ExamplePassed,
     ExamplePending,
     ExampleStarted,
+    GroupFinished,
+    GroupStarted,
     SimulationEnded,
     SimulationStarted,
     SuiteStarted,
     SuiteStopped,
+    SuiteSummary,
     ToolCallCompleted,
     TopicChanged,
     UserMessage,
 )
 from graphcodec.runs._portable import portable
+from graphcodec.runs._suites import SuiteDraft
 
 __all__ = ["RunDataBuilder"]
 
@@ -51,14 +55,15 @@ class RunDataBuilder:
         self._lock = threading.Lock()
         self._run_id = run_id
         self._made_id = str(uuid4())
-        self._suite: SuiteStarted | None = None
+        self._anomalies: list[str] = []
+        self._suite = SuiteDraft(self._anomalies)
         self._began: datetime | None = None
-        self._finished: datetime | None = None
+        self._latest_time: datetime | None = None
+        self._is_resumed = False
         self._scenarios: dict[str, ScenarioData] = {}
         self._examples: dict[str, ExampleDraft] = {}
         # Which example is meant by an id that has been used before.
         self._latest: dict[str, ExampleDraft] = {}
-        self._anomalies: list[str] = []
         self._subscription: Subscription | None = None
         if bus is not None:
             self._subscription = bus.subscribe(handler=self.handle)
@@ -93,40 +98,71 @@ class RunDataBuilder:
                 self._begin(event)
             elif isinstance(event, ExampleEvent):
                 _tell(self._example(event), event)
-            elif isinstance(event, SuiteStarted):
-                self._suite_started(event)
-            elif isinstance(event, SuiteStopped):
-                times = filter(None, (self._finished, event.time))
-                self._finished = max(times)
+            else:
+                self._tell_suite(event)
+            self._latest_time = max(filter(None, (self._latest_time, event.time)))
+
+    def note(self, what: str) -> None:
+        """Add to `anomalies` what was odd about where the events come from.
+
+        Args:
+            what: It, in words.
+        """
+        with self._lock:
+            self._anomalies.append(what)
 
     def snapshot(self) -> RunData:
         """Return the run as it is now, open turns included; it never changes again."""
         with self._lock:
-            suite = self._suite
+            suite, began = self._suite, self._suite.started
+            found = len(self._examples)
             return RunData(
-                run_id=self._run_id or (suite and suite.run_id) or self._made_id,
-                started_at=suite.time if suite else self._began,
-                finished_at=self._finished,
-                seed=suite.seed if suite else None,
-                git_commit=suite.git_commit if suite else None,
+                run_id=self._run_id or (began and began.run_id) or self._made_id,
+                started_at=began.time if began else self._began,
+                finished_at=suite.finished_at,
+                seed=began.seed if began else None,
+                git_commit=began.git_commit if began else None,
                 scenarios=dict(self._scenarios),
                 examples={
                     name: example.frozen() for name, example in self._examples.items()
                 },
-                anomalies=tuple(self._anomalies),
+                parent_run_id=began.parent_run_id if began else None,
+                tags=list(suite.tags),
+                environment=began.environment.to_dict() if began else None,
+                suite=suite.facts(found),
+                groups=suite.frozen_groups(),
+                anomalies=[*self._anomalies, *suite.missing(found)],
             )
 
     # The suite
 
-    def _suite_started(self, event: SuiteStarted) -> None:
-        """Take the earliest for the run's, whichever worker's arrives first."""
-        first = self._suite
-        if first is not None and event.seed not in (None, first.seed):
-            self._anomalies.append(
-                f"a second suite began, with seed {event.seed} and not {first.seed}"
-            )
-        if first is None or event.time < first.time:
-            self._suite = event
+    def _tell_suite(self, event: Event) -> None:
+        """Tell the suite what happened to it."""
+        match event:
+            case SuiteStarted():
+                self._suite.began(event)
+                if event.is_resumed:
+                    self._resume(event)
+            case SuiteStopped():
+                self._suite.stopped(event)
+            case SuiteSummary():
+                self._suite.summed_up(event)
+            case GroupStarted():
+                self._suite.group_began(event)
+            case GroupFinished():
+                self._suite.group_ended(event)
+            case _:
+                pass
+
+    def _resume(self, event: SuiteStarted) -> None:
+        """Close what an earlier session left open, as it will not go on."""
+        self._is_resumed = True
+        message = "the session ended in the middle of it"
+        time = self._latest_time or event.time
+        for name, example in self._latest.items():
+            if example.status == "running":
+                left = ExampleAborted(example_id=name, message=message, time=time)
+                _tell(example, left)
 
     # Examples
 
@@ -140,7 +176,9 @@ class RunDataBuilder:
         while name in self._examples:
             number += 1
             name = f"{event.example_id}#{number}"
-        if again is not None and event.attempt == 1:
+        if self._is_resumed:
+            event = event.replace(attempt=max(event.attempt, number))
+        elif again is not None and event.attempt == 1:
             self._anomalies.append(f"{event.example_id}: it began twice, now as {name}")
         example = ExampleDraft(name, event, None, self._anomalies)
         self._examples[name] = self._latest[event.example_id] = example
@@ -154,6 +192,8 @@ class RunDataBuilder:
             example.metadata["worker"] = event.worker
         if event.attempt > 1:
             example.metadata["attempt"] = event.attempt
+        if event.group_id is not None:
+            example.metadata["group"] = event.group_id
         return example
 
     def _scenario(self, event: ExampleStarted) -> str | None:

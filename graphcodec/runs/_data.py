@@ -11,7 +11,9 @@ from attrs import field, frozen
 from graphcodec.primitives._base import Primitive
 from graphcodec.primitives._checks import ALLOW_EMPTY, checked, excerpt
 from graphcodec.runs._fields import (
+    SPARED,
     optional_text,
+    spared_texts,
     text,
     to_dict,
     to_metadata,
@@ -27,9 +29,11 @@ __all__ = [
     "EvaluationData",
     "ExampleData",
     "ExceptionData",
+    "GroupData",
     "MessageData",
     "RunData",
     "ScenarioData",
+    "SuiteData",
     "SummaryStats",
     "ToolCallData",
     "TurnData",
@@ -37,9 +41,6 @@ __all__ = [
 
 BACKTRACE: Final = 10
 """How many lines of a backtrace are kept."""
-
-SPARED: Final[Mapping[str, object]] = {"spared": True}
-"""Metadata of a field that is written only if there is something in it."""
 
 Status = Literal["pending", "running", "passed", "failed", "aborted"]
 
@@ -356,7 +357,8 @@ class ExampleData(Data):
         exception: Why it failed.
         conversation: What was said.
         evaluations: How it was judged.
-        metadata: What else there is to know, such as ``worker``.
+        metadata: What else there is to know, such as ``worker``, ``attempt`` and
+            ``group``, the id of the innermost group it stands in.
     """
 
     __graphcodec_tag__: ClassVar[str] = "run:ExampleData"
@@ -383,6 +385,64 @@ class ExampleData(Data):
 
     def _summary(self) -> str:
         return f"id={excerpt(self.id)}, <{self.status}>"
+
+
+@checked
+@frozen(kw_only=True, eq=False, repr=False)
+class GroupData(Data):
+    """A group of examples: a file, a class.
+
+    Attributes:
+        id: A name of its own.
+        description: What people call it.
+        file: Where it is.
+        location: ``file:line``; the file alone if nobody knows the line.
+        parent_id: The group in which it stands.
+        started_at: When its first example began.
+        finished_at: When its last example had ended; None if that is not known.
+    """
+
+    __graphcodec_tag__: ClassVar[str] = "run:GroupData"
+
+    id: str
+    description: str = text()
+    file: str | None = optional_text()
+    location: str | None = optional_text()
+    parent_id: str | None = None
+    started_at: datetime | None = field(
+        default=None, converter=to_optional_milliseconds
+    )
+    finished_at: datetime | None = field(
+        default=None, converter=to_optional_milliseconds
+    )
+
+    def _summary(self) -> str:
+        return f"id={excerpt(self.id)}"
+
+
+@checked
+@frozen(kw_only=True, eq=False, repr=False)
+class SuiteData(Data):
+    """What a suite said of itself; what can be counted is in `RunData.summary`.
+
+    Attributes:
+        started_at: When it began to look for examples, which is before the run.
+        example_count: How many there were to run; more than the run has if it was
+            killed.
+        duration_ms: How long it took, in milliseconds; None if it never came to an
+            end.
+    """
+
+    __graphcodec_tag__: ClassVar[str] = "run:SuiteData"
+
+    started_at: datetime | None = field(
+        default=None, converter=to_optional_milliseconds
+    )
+    example_count: int | None = None
+    duration_ms: int | None = None
+
+    def _summary(self) -> str:
+        return f"example_count={self.example_count}"
 
 
 @frozen(kw_only=True)
@@ -419,8 +479,15 @@ class RunData(Data):
         git_commit: What was checked out.
         scenarios: What was played through, by id.
         examples: Its examples by id, in the order in which they began.
-        anomalies: What was odd about the events of which it was built. It is written
-            only if there is something.
+        parent_run_id: The run of which this is a part or a repetition.
+        tags: Words by which to find it.
+        environment: Where it ran: ``python``, ``platform``, ``packages``.
+        suite: What the suite said of itself; None if its examples say it all.
+        groups: The files and classes of its examples, by id.
+        anomalies: What was odd about the events of which it was built.
+
+    The last six are not in the documented form; each is written only if there is
+    something in it.
     """
 
     __graphcodec_tag__: ClassVar[str] = "run:RunData"
@@ -436,9 +503,14 @@ class RunData(Data):
     git_commit: str | None = None
     scenarios: dict[str, ScenarioData] = field(factory=dict[str, ScenarioData])
     examples: dict[str, ExampleData] = field(factory=dict[str, ExampleData])
-    anomalies: tuple[str, ...] = field(
-        default=(), converter=to_tuple, metadata={**SPARED, **ALLOW_EMPTY}
+    parent_run_id: str | None = field(default=None, metadata=SPARED)
+    tags: tuple[str, ...] = spared_texts()
+    environment: Metadata = field(
+        factory=Metadata, converter=to_metadata, metadata=SPARED
     )
+    suite: SuiteData | None = field(default=None, metadata=SPARED)
+    groups: dict[str, GroupData] = field(factory=dict[str, GroupData], metadata=SPARED)
+    anomalies: tuple[str, ...] = spared_texts()
 
     def example(self, example_id: str) -> ExampleData | None:
         """Return an example, None if there is none of that id.

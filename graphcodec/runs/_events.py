@@ -12,8 +12,10 @@ from graphcodec.primitives._checks import ALLOW_EMPTY, checked, excerpt
 from graphcodec.primitives._convert import to_moment
 from graphcodec.runs._data import ScenarioData, ToolCallData
 from graphcodec.runs._fields import (
+    SPARED,
     now,
     optional_text,
+    spared_texts,
     text,
     to_dict,
     to_metadata,
@@ -77,6 +79,10 @@ class SuiteStarted(Event):
         seed: The seed of their order, if there is one.
         run_id: A name for the run; made if there is none.
         git_commit: What was checked out, if that is known.
+        parent_run_id: The run of which this is a part or a repetition.
+        tags: Words by which to find the run.
+        environment: Where it runs: ``python``, ``platform``, ``packages``.
+        is_resumed: Whether it goes on with a run that began before.
     """
 
     __graphcodec_tag__: ClassVar[str] = "run:SuiteStarted"
@@ -86,6 +92,12 @@ class SuiteStarted(Event):
     seed: int | None = None
     run_id: str | None = None
     git_commit: str | None = None
+    parent_run_id: str | None = field(default=None, metadata=SPARED)
+    tags: tuple[str, ...] = spared_texts()
+    environment: Metadata = field(
+        factory=Metadata, converter=to_metadata, metadata=SPARED
+    )
+    is_resumed: bool = field(default=False, metadata=SPARED)
 
 
 @checked
@@ -125,6 +137,9 @@ class GroupStarted(Event):
         description: Its name.
         file_path: Where it is.
         line_number: At which line, counted from 1; 0 if nobody knows.
+        group_id: A name of its own, which examples repeat; the file and the
+            description if left out.
+        parent_id: The group in which it stands.
     """
 
     __graphcodec_tag__: ClassVar[str] = "run:GroupStarted"
@@ -132,6 +147,8 @@ class GroupStarted(Event):
     description: str = text()
     file_path: str = text()
     line_number: int = 0
+    group_id: str | None = field(default=None, metadata=SPARED)
+    parent_id: str | None = field(default=None, metadata=SPARED)
 
 
 @checked
@@ -141,11 +158,14 @@ class GroupFinished(Event):
 
     Attributes:
         description: Its name.
+        group_id: See `GroupStarted`; the group of that description that began last,
+            if left out.
     """
 
     __graphcodec_tag__: ClassVar[str] = "run:GroupFinished"
 
     description: str = text()
+    group_id: str | None = field(default=None, metadata=SPARED)
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -183,6 +203,7 @@ class ExampleStarted(ExampleEvent):
             object with ``to_dict``, what that returns.
         worker: Which worker runs it, if several do.
         attempt: Which try this is, counted from 1.
+        group_id: The innermost group it stands in.
     """
 
     __graphcodec_tag__: ClassVar[str] = "run:ExampleStarted"
@@ -195,6 +216,7 @@ class ExampleStarted(ExampleEvent):
     scenario: object = field(default=None, converter=_to_scenario)
     worker: str | None = None
     attempt: int = 1
+    group_id: str | None = field(default=None, metadata=SPARED)
 
 
 @checked

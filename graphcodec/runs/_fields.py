@@ -2,13 +2,16 @@
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from attrs import field
 
 from graphcodec.primitives._checks import ALLOW_EMPTY
 from graphcodec.primitives._convert import to_moment
 from graphcodec.runs._metadata import Metadata
+
+SPARED: Final[Mapping[str, object]] = {"spared": True}
+"""Metadata of a field that is written only if there is something in it."""
 
 
 def to_metadata(value: Mapping[str, object] | None) -> Metadata:
@@ -57,3 +60,8 @@ def text() -> Any:
 def optional_text() -> Any:
     """Declare a text that may be empty, or missing."""
     return field(default=None, metadata=ALLOW_EMPTY)
+
+
+def spared_texts() -> Any:
+    """Declare a tuple of texts that the documented form has not, empty unless given."""
+    return field(default=(), converter=to_tuple, metadata={**SPARED, **ALLOW_EMPTY})

@@ -84,7 +84,7 @@ class _Writer:
         form: dict[str, object] = {}
         for attribute in _attributes(type(record)):
             value = getattr(record, attribute.name)
-            is_spared = _is_spared(attribute) and value in (None, ())
+            is_spared = _is_spared(attribute) and not value
             if not is_spared and attribute.name not in self.without:
                 form[attribute.name] = self._value(
                     value, attribute.type, attribute.name

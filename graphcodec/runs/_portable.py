@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["portable"]
 
-_OPEN: Final = ("metadata", "arguments", "result", "scenario")
+_OPEN: Final = ("metadata", "arguments", "result", "scenario", "environment")
 _HARMLESS: Final = (str, int, float, bool)
 _DEEPEST: Final = 50
 

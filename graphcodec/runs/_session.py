@@ -29,6 +29,7 @@ from graphcodec.runs._events import (
     SuiteSummary,
 )
 from graphcodec.runs._files import EventFile, JsonFile
+from graphcodec.runs._groups import GroupWatcher, group_id
 
 BUS: Final = pytest.StashKey[EventBus]()
 """Where a session keeps its bus while a run is recorded."""
@@ -71,7 +72,19 @@ class ExampleWatcher:
 
     def __init__(self, bus: EventBus) -> None:
         self._bus = bus
+        self._groups = GroupWatcher(bus)
         self._attempts: dict[str, _Attempt] = {}
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_protocol(
+        self, item: pytest.Item, nextitem: pytest.Item | None
+    ) -> Generator[None, Any, Any]:
+        """Begin the groups of a test before it, and end those that are over after."""
+        self._groups.enter(item)
+        try:
+            return (yield)
+        finally:
+            self._groups.leave(nextitem)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> Generator[None, Any, Any]:
@@ -106,6 +119,7 @@ class ExampleWatcher:
             if not attempt.is_over:
                 event = ExampleAborted(example_id=name, message=message)
                 self._bus.publish(event)
+        self._groups.leave()
 
 
 def _names(item: pytest.Item) -> dict[str, Any]:
@@ -128,6 +142,7 @@ def _started(item: pytest.Item, attempt: int) -> ExampleStarted:
         location=f"{file}:{(line or 0) + 1}",
         scenario=_scenario(item),
         attempt=attempt,
+        group_id=group_id(item),
     )
 
 
