@@ -98,6 +98,9 @@ def _envelope(wire: object) -> dict[str, Any]:
     if type(wire) is not dict or "graphcodec" not in wire:
         msg = "this is no graphcodec document: it has no version"
         hint = "a document is a map with graphcodec, nodes and root"
+        if type(wire) is dict and wire.keys() >= {"run_id", "examples"}:
+            msg = "this is a run of agent tests, and no graphcodec document"
+            hint = "graphcodec run show reads it"
         raise UndecodableValueError(msg, hint=hint)
     version = wire["graphcodec"]
     if type(version) is int and version > VERSION:

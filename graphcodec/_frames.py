@@ -8,29 +8,20 @@ and parameters of its own, so a new kind changes nothing for the others.
 
 from __future__ import annotations
 
-import sys
-import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from attrs import frozen
 
+from graphcodec._compressing import Compression, deflated, inflater, is_damage
 from graphcodec._limits import Limits, exceeded
 from graphcodec._paths import excerpt
-from graphcodec.errors import (
-    InvalidValueError,
-    SealError,
-    UndecodableValueError,
-    VersionError,
-)
+from graphcodec.errors import SealError, UndecodableValueError, VersionError
 
 if TYPE_CHECKING:
-    from types import ModuleType
-
     from graphcodec._seal import Mode, Seal
 
-Compression: TypeAlias = Literal["gzip", "zstd"]
 Data: TypeAlias = bytes | bytearray | memoryview
 
 # 0xC1 begins no text in UTF-8 and no value in MessagePack.
@@ -48,14 +39,6 @@ _SHOWN: Final[Mapping[int, str]] = MappingProxyType({**_NAMES, **_SEALED})
 _SIZE: Final = 8
 _START: Final = len(MAGIC) + 2
 _BEFORE_PARAMETERS: Final = 3
-
-# As much as every reader of zstd is told to handle (RFC 8878, section 3.1.1.1.2).
-WINDOW_LOG: Final = 23
-_INSTALL: Final = "pip install 'graphcodec[zstd]'"
-
-_GZIP_LEVEL: Final = 6
-_WITH_GZIP_HEADER: Final = 31
-_UNKNOWN_SYSTEM: Final = 255
 
 
 @frozen
@@ -158,24 +141,6 @@ def names(layers: tuple[Layer, ...]) -> tuple[str, ...]:
 # Out
 
 
-def check_compression(compression: Compression | None) -> None:
-    """Refuse what can't be written here, so that a codec tells when it is made.
-
-    Args:
-        compression: What `compress` is going to be asked for.
-
-    Raises:
-        InvalidValueError: If it needs what is not installed.
-    """
-    if compression != "zstd":
-        return
-    try:
-        zstd_module()
-    except ImportError:
-        msg = "compression='zstd' needs a package that is not installed"
-        raise InvalidValueError(msg, hint=_INSTALL) from None
-
-
 def compress(document: bytes, compression: Compression, limits: Limits) -> bytes:
     """Return the frame of a compressed document.
 
@@ -218,7 +183,7 @@ def framed(
             raise exceeded("max_decompressed", most, len(document), "$")
         size = len(document).to_bytes(_SIZE, "big")
         layers = (Layer(_KINDS[compression], size),)
-        payload = _DEFLATE[compression](document)
+        payload = deflated(document, compression)
     if seal is not None:
         parameters = seal.parameters()
         layers = (Layer(_SEALS[seal.mode], parameters), *layers)
@@ -227,41 +192,6 @@ def framed(
     if len(frame) > limits.max_bytes:
         raise exceeded("max_bytes", limits.max_bytes, len(frame), "$")
     return frame
-
-
-def _gzip(document: bytes) -> bytes:
-    packed = bytearray(zlib.compress(document, _GZIP_LEVEL, _WITH_GZIP_HEADER))
-    # Which system it was made on would be the one thing that is not the same anywhere.
-    packed[9] = _UNKNOWN_SYSTEM
-    return bytes(packed)
-
-
-def _zstd(document: bytes) -> bytes:
-    zstd = zstd_module()
-    # gzip has one always: what was damaged on the way must not be another document.
-    options = {zstd.CompressionParameter.checksum_flag: 1}
-    packed: bytes = zstd.compress(document, options=options)
-    return packed
-
-
-_DEFLATE: Final[Mapping[Compression, Callable[[bytes], bytes]]] = MappingProxyType(
-    {"gzip": _gzip, "zstd": _zstd}
-)
-
-
-def zstd_module() -> ModuleType:
-    """Return the module that knows zstd.
-
-    Raises:
-        ModuleNotFoundError: If it is not installed.
-    """
-    # Loaded late: few documents are compressed, and it is an extra before Python 3.14.
-    if sys.version_info >= (3, 14):
-        from compression import zstd  # noqa: PLC0415
-    else:
-        from backports import zstd  # noqa: PLC0415
-
-    return zstd
 
 
 # In
@@ -354,12 +284,12 @@ def _undone(layer: Layer, payload: memoryview, limits: Limits) -> bytes:
 
 def _inflated(name: Compression, payload: memoryview, size: int) -> bytes:
     """Return what was compressed, and never make more of it than it should be."""
-    stream = _stream(name)
+    stream = inflater(name)
     try:
         # One byte more, to see whether there is more.
         out: bytes = stream.decompress(payload, size + 1)
     except Exception as exc:
-        if not _is_damage(exc):
+        if not is_damage(exc):
             raise
         msg = f"the {name} data in the frame is damaged: {excerpt(str(exc))}"
         raise UndecodableValueError(msg) from None
@@ -376,20 +306,3 @@ def _inflated(name: Compression, payload: memoryview, size: int) -> bytes:
         msg = f"the frame says {size:,} bytes, and its {name} data has {len(out):,}"
         raise UndecodableValueError(msg)
     return out
-
-
-def _is_damage(exc: Exception) -> bool:
-    return isinstance(exc, (zlib.error, EOFError)) or type(exc).__name__ == "ZstdError"
-
-
-def _stream(name: Compression) -> Any:
-    """Return what inflates one stream, up to a length."""
-    if name == "gzip":
-        return zlib.decompressobj(_WITH_GZIP_HEADER)
-    try:
-        zstd = zstd_module()
-    except ImportError:
-        msg = "the document is compressed with zstd, which is not installed"
-        raise UndecodableValueError(msg, hint=_INSTALL) from None
-    window = zstd.DecompressionParameter.window_log_max
-    return zstd.ZstdDecompressor(options={window: WINDOW_LOG})

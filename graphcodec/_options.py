@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar, cast
 
 import attrs
 
+from graphcodec._compressing import Compression, check_compression
 from graphcodec._formats import Format
-from graphcodec._frames import Compression, check_compression
 from graphcodec._graphs._trust import TrustPolicy
 from graphcodec._handlers import Handlers
 from graphcodec._limits import Limits

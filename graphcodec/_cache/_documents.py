@@ -16,8 +16,8 @@ from graphcodec import _formats, _frames
 from graphcodec._cache._chunks import Addresses
 
 if TYPE_CHECKING:
+    from graphcodec._compressing import Compression
     from graphcodec._formats import Format
-    from graphcodec._frames import Compression
     from graphcodec._limits import Limits
     from graphcodec._seal import Seal
 

@@ -27,8 +27,8 @@ from graphcodec._coding._read_call import ReadCall
 from graphcodec._coding._read_program import OpaqueOwner, ReadProgram
 from graphcodec._coding._write_call import WriteCall
 from graphcodec._coding._write_program import WriteProgram
+from graphcodec._compressing import Compression
 from graphcodec._formats import Format
-from graphcodec._frames import Compression
 from graphcodec._graphs._conforming import fits
 from graphcodec._graphs._trust import TrustPolicy
 from graphcodec._handlers import Handlers

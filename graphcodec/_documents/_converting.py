@@ -21,11 +21,11 @@ from graphcodec import _formats, _frames
 from graphcodec._classes._slots import Untyped
 from graphcodec._coding._document import Document, Inside, Place
 from graphcodec._coding._pieces import ATOMS
+from graphcodec._compressing import Compression
 from graphcodec._documents._findings import Findings
 from graphcodec._documents._rules import Rules, ShapeOf
 from graphcodec._documents._validating import wire_path
 from graphcodec._formats import Format
-from graphcodec._frames import Compression
 from graphcodec._limits import exceeded
 from graphcodec._paths import Trail, excerpt, steps_of
 from graphcodec._values import LEAST_INT, MOST_INT, read_bytes, write_bytes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -29,7 +30,10 @@ from graphcodec.runs import (
     report_html,
     to_tables,
 )
-from graphcodec.runs._readable import readable_value
+from graphcodec.runs._environment import environment_facts, environment_moves
+from graphcodec.runs._files import is_event_file, json_of
+from graphcodec.runs._packing import packed
+from graphcodec.runs._readable import readable_map, readable_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -52,18 +56,20 @@ _STYLES: Final = {
 def run() -> None:
     """Look at runs of agent tests, as `pytest --graphcodec-run` records them.
 
-    A run is a JSON file, or the file of its events, whose name ends in ".events".
+    A run is a JSON file, or the file of its events, whose name ends in ".events" or
+    ".jsonl". Either may be compressed, as ".gz" or ".zst" at its end says.
     """
 
 
 def _read(file: str) -> RunData:
     path = Path(file)
     try:
-        if path.suffix == ".events":
+        if is_event_file(path):
             return EventFile.rebuild(path)
         return JsonFile.read(path)
     except GraphCodecError as exc:
-        exc.message = f"{path.name}: {exc.message}"
+        if path.name not in exc.message:
+            exc.message = f"{path.name}: {exc.message}"
         raise
 
 
@@ -76,9 +82,15 @@ def _read(file: str) -> RunData:
 @click.option(
     "--status", multiple=True, type=click.Choice(list(_STYLES)), help="Only these."
 )
+@click.option("--groups", is_flag=True, help="Show files and classes instead.")
 @click.option("--json", "as_json", is_flag=True, help="Write JSON for a script.")
 def show(
-    file: str, example: str | None, status: tuple[str, ...], *, as_json: bool
+    file: str,
+    example: str | None,
+    status: tuple[str, ...],
+    *,
+    groups: bool,
+    as_json: bool,
 ) -> None:
     """Show a run: its figures, its examples, and what was said in them.
 
@@ -100,7 +112,9 @@ def show(
         return
     out = console()
     _summary(out, found)
-    if example is None:
+    if groups:
+        out.print(_groups(found, chosen))
+    elif example is None:
         out.print(_table(chosen))
     else:
         for one in chosen:
@@ -121,13 +135,34 @@ def _summary(out: Console, found: RunData) -> None:
     facts = [
         f"{found.started_at:%Y-%m-%d %H:%M:%S}" if found.started_at else "",
         _duration(counts.total_duration_ms),
-        "" if found.finished_at else "never finished",
+        "" if found.finished_at else _unfinished(found),
         f"seed {found.seed}" if found.seed is not None else "",
         f"commit {cut(found.git_commit, 10)}" if found.git_commit else "",
     ]
     out.print("  ".join(filter(None, facts)), style="dim")
+    for line in _origins(found):
+        out.print(line, style="dim")
     for anomaly in found.anomalies:
         out.print(f"odd: {cut(anomaly, 200)}", style="yellow")
+
+
+def _unfinished(found: RunData) -> str:
+    planned = found.suite.example_count if found.suite else None
+    many = f", {planned:,} examples were planned" if planned else ""
+    return f"never finished{many}"
+
+
+def _origins(found: RunData) -> Iterator[str]:
+    """Yield what the run is called, where it comes from, and where it ran."""
+    facts = [
+        f"part of {cut(found.parent_run_id, 100)}" if found.parent_run_id else "",
+        f"tags {cut(', '.join(found.tags), 200)}" if found.tags else "",
+    ]
+    if line := "  ".join(filter(None, facts)):
+        yield line
+    if found.environment:
+        facts = [cut(fact, 100) for fact in environment_facts(found.environment)]
+        yield ", ".join(facts)
 
 
 def _duration(milliseconds: int | None) -> str:
@@ -155,6 +190,27 @@ def _table(examples: Sequence[ExampleData]) -> Table:
         turns = one.conversation.turns if one.conversation else ()
         status = _status(one)
         table.add_row(status, name, str(len(turns)), _duration(one.duration_ms))
+    return table
+
+
+def _groups(found: RunData, examples: Sequence[ExampleData]) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("group", overflow="fold", ratio=1)
+    for name in ("examples", "passed", "failed", "time"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for group in found.groups.values():
+        within = [one for one in examples if one.metadata.get("group") == group.id]
+        if not within:
+            continue
+        statuses = Counter(one.status for one in within)
+        bad = statuses["failed"] + statuses["aborted"]
+        table.add_row(
+            cut(group.id, 200),
+            str(len(within)),
+            str(statuses["passed"]),
+            Text(str(bad), _STYLES["failed"] if bad else ""),
+            _duration(sum(one.duration_ms or 0 for one in within)),
+        )
     return table
 
 
@@ -222,15 +278,21 @@ def report(file: str, out: str, title: str) -> None:
 def diff(old: str, new: str, most: int, *, as_json: bool) -> int:
     """Show what two runs differ in: examples, turns, arguments, verdicts.
 
-    Times and workers are left out. The exit code is 0 if nothing differs and 1 if
-    something does.
+    Times and workers are left out. Where the environments differ, that is told, but
+    is no difference. The exit code is 0 if nothing differs and 1 if something does.
     """
     before, after = _read(old), _read(new)
     found = diff_runs(before, after)
     moves = _moves(before, after)
+    changed = environment_moves(
+        readable_map(before.environment), readable_map(after.environment)
+    )
     if as_json:
-        click.echo(json.dumps({"statuses": moves, **_diff.facts(found)}))
+        facts = {"statuses": moves, "environment": changed, **_diff.facts(found)}
+        click.echo(json.dumps(facts))
         return 1 if found else 0
+    if changed:
+        console().print(_told(changed), style="dim")
     for name, (one, two) in moves.items():
         text = Text(f"{cut(one, 20)} → ", _STYLES.get(one, ""))
         text.append(cut(two, 20), _STYLES.get(two, "")).append(
@@ -239,6 +301,16 @@ def diff(old: str, new: str, most: int, *, as_json: bool) -> int:
         console().print(text)
     _diff.show(found, most)
     return 1 if found else 0
+
+
+def _told(changed: dict[str, tuple[object, object]]) -> str:
+    """Say in a line what is different about where two runs took place."""
+    moves = (
+        f"{cut(name.removeprefix('packages.'), 60)} "
+        + " → ".join(cut("none" if one is None else str(one), 60) for one in both)
+        for name, both in changed.items()
+    )
+    return f"environment: {', '.join(moves)}"
 
 
 def _moves(before: RunData, after: RunData) -> dict[str, list[str]]:
@@ -259,8 +331,7 @@ def _moves(before: RunData, after: RunData) -> dict[str, list[str]]:
 def merge(files: tuple[str, ...], out: str) -> None:
     """Bring several runs together, such as the shards of a suite."""
     merged = merge_runs([_read(file) for file in each(files, "reading")])
-    text = json.dumps(merged.to_dict(), indent=2, ensure_ascii=False)
-    write_bytes(out, text.encode("utf-8", "surrogatepass") + b"\n")
+    write_bytes(out, packed(json_of(merged), Path(out)))
 
 
 # export

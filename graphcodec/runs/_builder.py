@@ -127,11 +127,11 @@ class RunDataBuilder:
                     name: example.frozen() for name, example in self._examples.items()
                 },
                 parent_run_id=began.parent_run_id if began else None,
-                tags=list(suite.tags),
+                tags=tuple(suite.tags),
                 environment=began.environment.to_dict() if began else None,
                 suite=suite.facts(found),
                 groups=suite.frozen_groups(),
-                anomalies=[*self._anomalies, *suite.missing(found)],
+                anomalies=(*self._anomalies, *suite.missing(found)),
             )
 
     # The suite

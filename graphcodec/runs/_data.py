@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Final, Literal, Self, cast
 
 from attrs import field, frozen
 
+from graphcodec.errors import UndecodableValueError, VersionError
 from graphcodec.primitives._base import Primitive
 from graphcodec.primitives._checks import ALLOW_EMPTY, checked, excerpt
 from graphcodec.runs._fields import (
@@ -38,6 +39,13 @@ __all__ = [
     "ToolCallData",
     "TurnData",
 ]
+
+SCHEMA_VERSION: Final = 1
+"""The version of the documented form, as run files say it under ``schema_version``.
+
+A field more is no new version: older readers keep it. It goes up when an older reader
+would take what is written for something else.
+"""
 
 BACKTRACE: Final = 10
 """How many lines of a backtrace are kept."""
@@ -445,6 +453,16 @@ class SuiteData(Data):
         return f"example_count={self.example_count}"
 
 
+def _check_version(version: object) -> None:
+    if type(version) is not int or version < 1:
+        msg = f"a schema version is a number from 1, not {version!r:.60}"
+        raise UndecodableValueError(msg, path="$.schema_version")
+    if version > SCHEMA_VERSION:
+        msg = f"the run is of schema version {version}; {SCHEMA_VERSION} can be read"
+        where, hint = "$.schema_version", "update graphcodec"
+        raise VersionError(msg, path=where, value=version, hint=hint)
+
+
 @frozen(kw_only=True)
 class SummaryStats:
     """A run in numbers.
@@ -511,6 +529,24 @@ class RunData(Data):
     suite: SuiteData | None = field(default=None, metadata=SPARED)
     groups: dict[str, GroupData] = field(factory=dict[str, GroupData], metadata=SPARED)
     anomalies: tuple[str, ...] = spared_texts()
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, object]) -> Self:
+        """Return what `to_dict` wrote, or `JsonFile.write`. Unknown fields are kept.
+
+        Args:
+            data: The documented form; if it does not say its ``schema_version``, that
+                is 1.
+
+        Raises:
+            UndecodableValueError: If a field is missing or is not what it should be.
+            VersionError: If it is of a later version.
+        """
+        given: object = data
+        if isinstance(given, Mapping) and "schema_version" in data:
+            _check_version(data["schema_version"])
+            data = {key: data[key] for key in data if key != "schema_version"}
+        return super().from_dict(data)
 
     def example(self, example_id: str) -> ExampleData | None:
         """Return an example, None if there is none of that id.

@@ -3,7 +3,6 @@
 import platform
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from importlib.metadata import PackageNotFoundError, version
 from typing import cast
 
 from graphcodec.runs._metadata import Metadata
@@ -32,6 +31,9 @@ def describe_environment(packages: Iterable[str] = ()) -> Metadata:
 
 
 def _version(name: str) -> str | None:
+    # Slow to load, and events can be published without it.
+    from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415
+
     try:
         return version(name)
     except (PackageNotFoundError, ValueError):
@@ -85,3 +87,15 @@ def common_environment(environments: Iterable[Mapping[str, object]]) -> Metadata
         elif all(one == value for one in theirs):
             common[key] = value
     return common
+
+
+def environment_facts(environment: Mapping[str, object]) -> list[str]:
+    """Return what an environment says, in few words each: ``python 3.12.1``.
+
+    Args:
+        environment: The environment.
+    """
+    return [
+        f"{name.removeprefix('packages.')} {'none' if value is None else value}"
+        for name, value in _flat(environment)
+    ]

@@ -215,7 +215,7 @@ def _read_as(hint: Any, value: object, path: str) -> object:
     if hint is Metadata:
         return Metadata(cast("dict[str, object]", _untyped_in(value, path)))
     if hint is datetime:
-        return _moment(value, path)
+        return to_time(value, path)
     if origin is tuple and isinstance(value, list):
         items = cast("list[object]", value)
         return tuple(
@@ -243,8 +243,16 @@ def _untyped_in(value: object, path: str) -> object:
         raise
 
 
-def _moment(value: object, path: str) -> datetime:
-    """Return the time of an ISO text, or of the one that Ruby gives by itself."""
+def to_time(value: object, path: str) -> datetime:
+    """Return the time of an ISO text, or of the one that Ruby gives by itself.
+
+    Args:
+        value: The text, or a time already.
+        path: Where it stands, for errors.
+
+    Raises:
+        UndecodableValueError: If it is neither.
+    """
     if isinstance(value, datetime):
         return value
     if isinstance(value, str):

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from graphcodec.errors import InvalidValueError
-from graphcodec.runs._data import ExampleData, RunData, TurnData
+from graphcodec.runs._data import ExampleData, GroupData, RunData, SuiteData, TurnData
+from graphcodec.runs._environment import common_environment
 from graphcodec.runs._forms import plain_codec, to_form
 from graphcodec.runs._metadata import Metadata
 
@@ -27,6 +29,11 @@ _ASIDE: Final = frozenset(
         "anomalies",
         "git_commit",
         "seed",
+        "parent_run_id",
+        "tags",
+        "environment",
+        "suite",
+        "groups",
     }
 )
 """The fields that differ between any two runs and say nothing about what happened."""
@@ -35,9 +42,9 @@ _ASIDE: Final = frozenset(
 def diff_runs(old: RunData, new: RunData) -> tuple[Difference, ...]:
     """Return in what two runs of a suite differ, by path.
 
-    Times, durations, latencies, workers, lines in files, and what names the runs are
-    left out; what users recorded is not, whatever it is called. Examples are matched by
-    their ids.
+    Times, durations, latencies, workers, lines in files, and what is about the runs as
+    such (name, seed, commit, tags, environment) are left out; what users recorded is
+    not, whatever it is called. Examples are matched by their ids.
 
     Args:
         old: A run.
@@ -86,8 +93,9 @@ def merge_runs(runs: Iterable[RunData]) -> RunData:
     """Return one run with the examples of several, such as the shards of a suite.
 
     It began when the first of them did and ended when the last did; if one never ended,
-    neither did it. Of two examples with one id both are kept, the later as ``id#2``,
-    and that is noted.
+    neither did it. It has the tags of all, and of seed, commit and environment what
+    they have in common. Of two examples with one id both are kept, the later as
+    ``id#2``, and that is noted.
 
     Args:
         runs: The runs, at least one; the first gives the name.
@@ -110,16 +118,57 @@ def merge_runs(runs: Iterable[RunData]) -> RunData:
                 anomalies.append(f"{name}: it is in several runs, now also as {free}")
                 example = example.replace(id=free)  # noqa: PLW2901 - the same, renamed
             examples[free] = example
-    ends = [run.finished_at for run in runs]
     return runs[0].replace(
-        started_at=min(filter(None, (run.started_at for run in runs)), default=None),
-        finished_at=None if None in ends else max(filter(None, ends)),
+        started_at=_first([run.started_at for run in runs]),
+        finished_at=_last([run.finished_at for run in runs]),
         seed=_common([run.seed for run in runs]),
         git_commit=_common([run.git_commit for run in runs]),
         scenarios=_first_of([run.scenarios for run in runs]),
         examples=examples,
+        parent_run_id=_common([run.parent_run_id for run in runs]),
+        tags=tuple(dict.fromkeys(tag for run in runs for tag in run.tags)),
+        environment=common_environment([run.environment for run in runs]),
+        suite=_whole(runs),
+        groups=_joined(runs),
         anomalies=tuple(anomalies),
     )
+
+
+def _first(times: list[datetime | None]) -> datetime | None:
+    return min(filter(None, times), default=None)
+
+
+def _last(times: list[datetime | None]) -> datetime | None:
+    """Return when the last of several ended; None if one never did."""
+    return None if None in times else max(filter(None, times))
+
+
+def _whole(runs: list[RunData]) -> SuiteData | None:
+    """Return what the suites of all runs say together, None if one says nothing."""
+    suites = [run.suite for run in runs if run.suite is not None]
+    if len(suites) < len(runs):
+        return None
+    counts = [suite.example_count for suite in suites]
+    durations = [suite.duration_ms for suite in suites]
+    return suites[0].replace(
+        started_at=_first([suite.started_at for suite in suites]),
+        example_count=None if None in counts else sum(filter(None, counts)),
+        duration_ms=None if None in durations else sum(filter(None, durations)),
+    )
+
+
+def _joined(runs: list[RunData]) -> dict[str, GroupData]:
+    """Return the groups of all runs; of one that is in several, all its time."""
+    joined: dict[str, GroupData] = {}
+    for name, group in (pair for run in runs for pair in run.groups.items()):
+        if name in joined:
+            known = joined[name]
+            group = known.replace(  # noqa: PLW2901 - the same, longer
+                started_at=_first([known.started_at, group.started_at]),
+                finished_at=_last([known.finished_at, group.finished_at]),
+            )
+        joined[name] = group
+    return joined
 
 
 def _first_of(dicts: list[dict[str, Any]]) -> dict[str, Any]:

@@ -34,6 +34,18 @@ def readable(record: Primitive) -> dict[str, object]:
     return to_form(record, untyped=readable_value)
 
 
+def readable_map(values: Mapping[str, object]) -> dict[str, object]:
+    """Return a map of the user's own, made to be looked at.
+
+    Args:
+        values: Metadata, an environment.
+
+    Raises:
+        UnencodableValueError: If a value in it has no wire form.
+    """
+    return {key: readable_value(values[key], key) for key in values}
+
+
 def readable_value(value: object, path: str = "") -> object:
     """Return a value of the user's own, made to be looked at.
 

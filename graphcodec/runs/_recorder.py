@@ -9,6 +9,8 @@ from graphcodec.runs._events import (
     AgentResponse,
     EvaluationRecorded,
     Event,
+    SimulationEnded,
+    SimulationStarted,
     ToolCallCompleted,
     TopicChanged,
     UserMessage,
@@ -137,6 +139,32 @@ class ConversationRecorder:
             trigger=trigger,
         )
         self._topic = to
+        self._publish(event)
+
+    def simulation_started(self, goal: str, *, max_turns: int | None = None) -> None:
+        """Tell that a simulated user begins to talk.
+
+        Args:
+            goal: What the user wants.
+            max_turns: After how many turns the simulation is ended.
+        """
+        event = SimulationStarted(
+            example_id=self._example_id, goal=goal, max_turns=max_turns
+        )
+        self._publish(event)
+
+    def simulation_ended(self, termination_reason: str) -> None:
+        """Tell that a simulated user is done, after the turns so far.
+
+        Args:
+            termination_reason: ``goal_reached``, ``max_turns``, ``stop_condition``,
+                ``error``, or another word.
+        """
+        event = SimulationEnded(
+            example_id=self._example_id,
+            turn_count=self._answered,
+            termination_reason=termination_reason,
+        )
         self._publish(event)
 
     def evaluate(

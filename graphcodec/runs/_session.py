@@ -15,8 +15,9 @@ from attrs import define, field
 
 from graphcodec.errors import GraphCodecError
 from graphcodec.runs._builder import RunDataBuilder
-from graphcodec.runs._bus import EventBus
+from graphcodec.runs._bus import EventBus, use_bus
 from graphcodec.runs._data import RunData
+from graphcodec.runs._environment import describe_environment
 from graphcodec.runs._events import (
     Event,
     ExampleAborted,
@@ -28,8 +29,9 @@ from graphcodec.runs._events import (
     SuiteStopped,
     SuiteSummary,
 )
-from graphcodec.runs._files import EventFile, JsonFile
+from graphcodec.runs._files import EventFile, JsonFile, feed, is_event_file
 from graphcodec.runs._groups import GroupWatcher, group_id
+from graphcodec.runs._plan import RunPlan
 
 BUS: Final = pytest.StashKey[EventBus]()
 """Where a session keeps its bus while a run is recorded."""
@@ -79,10 +81,14 @@ class ExampleWatcher:
     def pytest_runtest_protocol(
         self, item: pytest.Item, nextitem: pytest.Item | None
     ) -> Generator[None, Any, Any]:
-        """Begin the groups of a test before it, and end those that are over after."""
+        """Begin the groups of a test before it, and end those that are over after.
+
+        What runs in between may publish on `current_bus`.
+        """
         self._groups.enter(item)
         try:
-            return (yield)
+            with use_bus(self._bus):
+                return (yield)
         finally:
             self._groups.leave(nextitem)
 
@@ -253,8 +259,7 @@ class RunRecorder:
 
     Args:
         bus: Where everything is published.
-        path: Where the run is to be written, absolute: tests may go elsewhere. Beside
-            it, with the suffix ``.events``, are the events as they come.
+        plan: What is to be recorded, and where.
         config: The session's.
         settle: Called at the end, to wait for what is still on its way.
         problems: What went wrong on the bus, in words.
@@ -263,18 +268,20 @@ class RunRecorder:
     def __init__(
         self,
         bus: EventBus,
-        path: Path,
+        plan: RunPlan,
         config: pytest.Config,
         settle: Callable[[], None],
         problems: list[str],
     ) -> None:
         self._bus = bus
-        self._path = path
+        self._plan = plan
+        self._path = plan.path
         self._config = config
         self._settle = settle
         self._problems = problems
         self._born = time.perf_counter()
         self._is_started = False
+        self._resumed: RunData | None = None
         self._uncollected: list[pytest.CollectReport] = []
         self._file: EventFile | None = None
         self._builder = RunDataBuilder()
@@ -287,16 +294,37 @@ class RunRecorder:
         Raises:
             UsageError: If there can be no such file.
         """
-        events = self._path.with_suffix(".events")
+        events = self._plan.events
         try:
-            if events == self._path or self._path.is_dir():
+            if is_event_file(self._path) or self._path.is_dir():
                 raise pytest.UsageError(f"--graphcodec-run: {self._path} can be no run")
-            events.unlink(missing_ok=True)
+            self._prepare(events)
             self._file = EventFile(events, bus=self._bus)
         except OSError as exc:
             reason = f"--graphcodec-run: {events} can't be written: {exc.strerror}"
             raise pytest.UsageError(reason) from exc
+        except GraphCodecError as exc:
+            raise pytest.UsageError(f"--graphcodec-run: {events}: {exc}") from exc
         self._bus.subscribe(handler=self._builder.handle)
+
+    def _prepare(self, events: Path) -> None:
+        """Remove what an earlier session left, or go on with it.
+
+        Raises:
+            UsageError: If it can't be gone on with.
+        """
+        if not self._plan.is_resumed:
+            events.unlink(missing_ok=True)
+            return
+        if events.exists():
+            feed(self._builder, events)
+        elif self._path.exists():
+            reason = f"to go on with {self._path.name}, {events} must be there, too"
+            raise pytest.UsageError(f"--graphcodec-run-resume: {reason}")
+        before = self._resumed = self._builder.run_data
+        if before is not None and self._plan.run_id not in (None, before.run_id):
+            reason = f"the run in {self._path.name} is {before.run_id}"
+            raise pytest.UsageError(f"--graphcodec-run-id: {reason}")
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Keep what could not be collected, until the run begins."""
@@ -323,13 +351,18 @@ class RunRecorder:
         if self._is_started:
             return
         self._is_started = True
+        plan, before = self._plan, self._resumed
         seed: object = self._config.getoption("randomly_seed", None)
         event = SuiteStarted(
             example_count=count,
             load_time=time.perf_counter() - self._born,
             seed=seed if type(seed) is int else None,
-            run_id=str(uuid4()),
+            run_id=before.run_id if before else plan.run_id or str(uuid4()),
             git_commit=_git_commit(self._config.rootpath),
+            parent_run_id=plan.parent_run_id,
+            tags=plan.tags,
+            environment=describe_environment(plan.packages),
+            is_resumed=before is not None,
         )
         self._bus.publish(event)
 

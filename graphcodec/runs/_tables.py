@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from graphcodec._extras import from_extra
 from graphcodec.runs._data import ExampleData, MessageData, RunData, TurnData
+from graphcodec.runs._forms import untyped_out
 
 __all__ = ["TABLES", "to_tables"]
 
@@ -26,6 +27,18 @@ _FIELDS: Final[Mapping[str, Mapping[str, str]]] = {
         "pending_count": "int",
         "aborted_count": "int",
         "total_duration_ms": "int",
+        "parent_run_id": "text",
+        "tags": "text",
+        "environment": "text",
+    },
+    "groups": {
+        "run_id": "text",
+        "group_id": "text",
+        "parent_id": "text",
+        "description": "text",
+        "location": "text",
+        "started_at": _TIME,
+        "finished_at": _TIME,
     },
     "scenarios": {
         "run_id": "text",
@@ -39,6 +52,7 @@ _FIELDS: Final[Mapping[str, Mapping[str, str]]] = {
         "example_id": "text",
         "stable_id": "text",
         "scenario_id": "text",
+        "group_id": "text",
         "file": "text",
         "description": "text",
         "status": "text",
@@ -108,9 +122,9 @@ TABLES: Final = tuple(_FIELDS)
 def to_tables(*runs: RunData) -> dict[str, Any]:
     """Return runs as tables of Arrow: one of each kind, with the rows of all runs.
 
-    Arguments, results and metadata are JSON texts, as in a run file; what is commonly
-    asked for in an answer's ``tracing`` (model, tokens, latency) has columns of its
-    own.
+    Arguments, results, metadata, tags and environments are JSON texts, as in a run
+    file; what is commonly asked for in an answer's ``tracing`` (model, tokens, latency)
+    has columns of its own.
 
     Args:
         *runs: The runs.
@@ -147,21 +161,11 @@ def _schema(arrow: Any, fields: Mapping[str, str]) -> Any:
 
 
 def _rows(run: RunData) -> Iterator[tuple[str, Row]]:
-    summary = run.summary()
-    yield (
-        "runs",
-        {
-            "started_at": run.started_at,
-            "finished_at": run.finished_at,
-            "seed": run.seed,
-            "git_commit": run.git_commit,
-            **{
-                name: getattr(summary, name)
-                for name in _FIELDS["runs"]
-                if hasattr(summary, name)
-            },
-        },
-    )
+    yield "runs", _run(run)
+    for group in run.groups.values():
+        names = (name for name in _FIELDS["groups"] if hasattr(group, name))
+        row = {name: getattr(group, name) for name in names}
+        yield "groups", {"group_id": group.id, **row}
     for scenario in run.scenarios.values():
         yield (
             "scenarios",
@@ -178,12 +182,29 @@ def _rows(run: RunData) -> Iterator[tuple[str, Row]]:
             yield table, {"example_id": example.id, **row}
 
 
+def _run(run: RunData) -> Row:
+    summary = run.summary()
+    counts = (name for name in _FIELDS["runs"] if hasattr(summary, name))
+    environment = untyped_out(run.environment.to_dict(), "environment")
+    return {
+        "started_at": run.started_at,
+        "finished_at": run.finished_at,
+        "seed": run.seed,
+        "git_commit": run.git_commit,
+        "parent_run_id": run.parent_run_id,
+        "tags": _json(list(run.tags)),
+        "environment": _json(environment),
+        **{name: getattr(summary, name) for name in counts},
+    }
+
+
 def _example(example: ExampleData) -> Row:
     failure, talk = example.exception, example.conversation
     return {
         "example_id": example.id,
         "stable_id": example.stable_id,
         "scenario_id": example.scenario_id,
+        "group_id": _text(example.metadata.get("group")),
         "file": example.file,
         "description": example.description,
         "status": example.status,

@@ -6,10 +6,11 @@ before a run is to be recorded or a test asks for the fixture.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
+
+from graphcodec.runs._plan import RunPlan, add_options
 
 if TYPE_CHECKING:
     from graphcodec.runs._recorder import ConversationRecorder
@@ -18,13 +19,8 @@ _WORKER_INPUT: Final = "graphcodec_run"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the option."""
-    parser.getgroup("graphcodec").addoption(
-        "--graphcodec-run",
-        metavar="FILE",
-        default=None,
-        help="Record the conversations of this session as a run, in FILE.",
-    )
+    """Add the options."""
+    add_options(parser)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -32,12 +28,12 @@ def pytest_configure(config: pytest.Config) -> None:
     line = "scenario(data): what is to be played through, for recorded runs"
     config.addinivalue_line("markers", line)
     worker: dict[str, Any] = getattr(config, "workerinput", {})
-    path: str | None = config.getoption("--graphcodec-run")
     if _WORKER_INPUT in worker:
         _send(config, worker)
-    elif path is not None and not worker and not _is_list(config):
-        # Wherever the tests go, and whatever they call their folder.
-        _record(config, config.invocation_params.dir / path)
+    elif not worker and not _is_list(config):
+        plan = RunPlan.of(config)
+        if plan is not None:
+            _record(config, plan)
 
 
 def _is_list(config: pytest.Config) -> bool:
@@ -46,7 +42,7 @@ def _is_list(config: pytest.Config) -> bool:
     return any(config.getoption(name, default=False) for name in names)
 
 
-def _record(config: pytest.Config, path: Path) -> None:
+def _record(config: pytest.Config, plan: RunPlan) -> None:
     from graphcodec.runs._bus import EventBus  # noqa: PLC0415 - see above
     from graphcodec.runs._session import BUS, ExampleWatcher, RunRecorder  # noqa: PLC0415
     from graphcodec.runs._workers import WorkerHost  # noqa: PLC0415
@@ -64,7 +60,7 @@ def _record(config: pytest.Config, path: Path) -> None:
     else:
         here, settle = ExampleWatcher(bus), _nothing
     config.pluginmanager.register(here)
-    recorder = RunRecorder(bus, path, config, settle, problems)
+    recorder = RunRecorder(bus, plan, config, settle, problems)
     config.pluginmanager.register(recorder)
 
 

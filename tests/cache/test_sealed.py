@@ -14,7 +14,7 @@ from tests.cache.graphs import chunk_key, grown, turn_key
 from tests.codec.samples import Link, Node
 
 if TYPE_CHECKING:
-    from graphcodec._frames import Compression
+    from graphcodec._compressing import Compression
     from graphcodec._seal import Mode
     from tests.cache.servers import Client
 

@@ -24,8 +24,8 @@ from tests.codec.samples import FORMATS
 from tests.primitives.builders import make
 
 if TYPE_CHECKING:
+    from graphcodec._compressing import Compression
     from graphcodec._formats import Format
-    from graphcodec._frames import Compression
 
 METHODS: Final[tuple[Compression, ...]] = ("gzip", "zstd")
 KINDS: Final[dict[Compression, int]] = {"gzip": 1, "zstd": 2}

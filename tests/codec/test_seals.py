@@ -22,7 +22,7 @@ from tests.primitives.builders import make
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from graphcodec._frames import Compression
+    from graphcodec._compressing import Compression
     from graphcodec._seal import Mode
 
 OLD: Final = bytes(range(32))

@@ -6,12 +6,13 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from attrs import frozen
 
 from graphcodec import Codec, encodable
-from graphcodec.errors import UndecodableValueError
+from graphcodec.errors import UndecodableValueError, VersionError
 from graphcodec.runs import (
     Event,
     EventBus,
@@ -20,6 +21,7 @@ from graphcodec.runs import (
     RunData,
     RunDataBuilder,
     SuiteStopped,
+    UnknownEvent,
     UserMessage,
 )
 from graphcodec.testing import same_graph
@@ -59,6 +61,7 @@ for number in range(100_000):
 FILLER = """
 import errno, resource, sys
 from pathlib import Path
+from typing import Any
 from graphcodec.runs import EventFile, JsonFile, RunData
 from tests.runs.events import built, said, started, whole_run
 
@@ -326,3 +329,205 @@ def test_a_document_is_no_run(tmp_path: Path) -> None:
 
     with pytest.raises(UndecodableValueError, match=r"no run.*; graphcodec inspect"):
         JsonFile.read(tmp_path / "chat.json")
+
+
+# What other versions write
+
+
+def test_file_says_its_version(tmp_path: Path) -> None:
+    """After the documented keys; a file without one is of the first."""
+    path = tmp_path / "run.json"
+    run = built(*whole_run())
+    JsonFile.write(path, run)
+    form = json.loads(path.read_text())
+
+    assert list(form) == [*run.to_dict(), "schema_version"]
+    assert form.pop("schema_version") == 1
+    path.write_text(json.dumps(form))
+    assert JsonFile.read(path) == run
+
+
+@pytest.mark.parametrize("version", [0, "1", None, True, 1.0])
+def test_version_that_is_none_is_refused(version: object) -> None:
+    """With its place."""
+    with pytest.raises(UndecodableValueError, match="a number from 1, not") as caught:
+        RunData.from_dict({"run_id": "r", "schema_version": version})
+
+    assert caught.value.path == "$.schema_version"
+
+
+def test_later_version_is_refused_in_words(tmp_path: Path) -> None:
+    """It may mean something else by the same names."""
+    path = tmp_path / "run.json"
+    path.write_text('{"run_id": "r", "schema_version": 2}')
+
+    with pytest.raises(VersionError, match=r"schema version 2; 1 can be read") as got:
+        JsonFile.read(path)
+
+    assert (got.value.hint, got.value.value) == ("update graphcodec", 2)
+
+
+def test_fields_of_a_later_version_are_written_back(tmp_path: Path) -> None:
+    """At every depth; also when something else is changed."""
+    path = tmp_path / "run.json"
+    JsonFile.write(path, built(*whole_run()))
+    form = json.loads(path.read_text())
+    example = form["examples"]["e1"]
+    turn = example["conversation"]["turns"][0]
+    places = [form, example, example["conversation"], turn, turn["tool_calls"][0]]
+    places += [turn["user_message"], example["evaluations"][0], example["metadata"]]
+    for place in places:
+        place["later"] = {"n": 1}
+    path.write_text(json.dumps(form))
+
+    JsonFile.write(path, JsonFile.read(path).replace(seed=7))
+
+    assert json.loads(path.read_text()) == {**form, "seed": 7}
+
+
+@pytest.mark.parametrize(
+    ("drop", "path", "reason"),
+    [
+        (("run_id",), "$.run_id", "RunData.run_id is missing"),
+        (("examples", "e1", "id"), "$.examples['e1'].id", "ExampleData.id is missing"),
+        (
+            ("examples", "e1", "conversation", "turns", 0, "user_message", "content"),
+            "$.examples['e1'].conversation.turns[0].user_message.content",
+            "MessageData.content is missing",
+        ),
+        (
+            ("examples", "e1", "evaluations", 0, "passed"),
+            "$.examples['e1'].evaluations[0].passed",
+            "EvaluationData.passed is missing",
+        ),
+    ],
+)
+def test_missing_field_is_named(
+    drop: tuple[str | int, ...], path: str, reason: str
+) -> None:
+    """Where it is required."""
+    form: Any = built(*whole_run()).to_dict()
+    place = form
+    for key in drop[:-1]:
+        place = place[key]
+    del place[drop[-1]]
+
+    with pytest.raises(UndecodableValueError, match=reason) as caught:
+        RunData.from_dict(form)
+
+    assert caught.value.path == path
+
+
+def line(root: dict[str, object]) -> bytes:
+    """Return a line of an event file, as another version might write it."""
+    return json.dumps({"graphcodec": 1, "root": root}).encode() + b"\n"
+
+
+def test_field_of_a_later_version_breaks_no_event(tmp_path: Path) -> None:
+    """It is kept, and written back."""
+    wire = {"$type": "run:UserMessage", "example_id": "e1", "turn_number": 1}
+    (tmp_path / "a.events").write_bytes(line({**wire, "text": "Hello", "mood": "good"}))
+
+    (event,) = EventFile.read(tmp_path / "a.events")
+    with EventFile(tmp_path / "b.events") as file:
+        file.write(event)
+
+    assert isinstance(event, UserMessage)
+    root = json.loads((tmp_path / "b.events").read_text())["root"]
+    assert (root["text"], root["mood"]) == ("Hello", "good")
+
+
+def test_event_of_a_later_version_is_kept_whole(tmp_path: Path) -> None:
+    """And costs nothing of the run."""
+    later = {"$type": "run:JudgeAsked", "time": "2026-01-27T08:46:40Z", "n": [1]}
+    path = tmp_path / "run.events"
+    with EventFile(path) as file:
+        file.write(started())
+    with path.open("ab") as stream:
+        stream.write(line(later))
+        stream.write(line({"$type": "run:JudgeAsked"}))
+
+    _, event, other = EventFile.read(path)
+
+    assert event == UnknownEvent(name="JudgeAsked", payload={"n": [1]}, time=event.time)
+    assert event.time.isoformat() == "2026-01-27T08:46:40+00:00"
+    assert isinstance(other, UnknownEvent)
+    assert EventFile.rebuild(path).anomalies == ()
+
+
+def test_line_of_a_later_wire_is_refused_in_words(tmp_path: Path) -> None:
+    """It is no damage that could be passed over."""
+    path = tmp_path / "run.events"
+    with EventFile(path) as file:
+        file.write(started())
+    with path.open("ab") as stream:
+        stream.write(b'{"graphcodec":2,"root":1}\n')
+
+    with pytest.raises(VersionError, match="line 2: the document is of wire version 2"):
+        EventFile.rebuild(path)
+
+
+# Damage
+
+
+def test_damaged_line_costs_itself(tmp_path: Path) -> None:
+    """The lines after it are read; a run that is rebuilt says which are missing."""
+    path = tmp_path / "run.events"
+    with EventFile(path) as file:
+        for event in (started(), said(1), said(2), said(3), said(4)):
+            file.write(event)
+    lines = path.read_bytes().splitlines(keepends=True)
+    lines[1] = b"\x00" * (len(lines[1]) - 1) + b"\n"
+    lines[3] = lines[3][:20] + lines[3][30:]
+    path.write_bytes(b"".join(lines))
+    gaps: list[UndecodableValueError] = []
+
+    events = list(EventFile.read(path, on_gap=gaps.append))
+    run = EventFile.rebuild(path)
+
+    assert events == [started(), said(2), said(4)]
+    assert [gap.message[:19] for gap in gaps] == [
+        "line 2 is no event:",
+        "line 4 is no event:",
+    ]
+    talk = run.examples["e1"].conversation
+    assert talk is not None
+    assert [turn.number for turn in talk.turns] == [2, 4]
+    assert [anomaly[:31] for anomaly in run.anomalies] == [
+        "run.events: line 2 is no event:",
+        "run.events: line 4 is no event:",
+    ]
+
+
+def test_damaged_lines_in_a_row_are_one_gap(tmp_path: Path) -> None:
+    """At the end of a file, too."""
+    path = tmp_path / "run.events"
+    with EventFile(path) as file:
+        file.write(started())
+    whole = path.read_bytes()
+    path.write_bytes(b"x\ny\n" + whole + b"z\n" * 300)
+
+    run = EventFile.rebuild(path)
+
+    assert [anomaly.partition(";")[0] for anomaly in run.anomalies] == [
+        "run.events: lines 1 to 2 are no events",
+        "run.events: lines 4 to 303 are no events",
+    ]
+    assert "of the first, line 4 is no event: " in run.anomalies[1]
+
+
+def test_file_of_something_else_is_no_run(tmp_path: Path) -> None:
+    """If no line is an event, that is an error and no run with a note."""
+    path = tmp_path / "run.events"
+    path.write_text("a poem\nof two lines\n")
+
+    with pytest.raises(UndecodableValueError, match="lines 1 to 2 are no events"):
+        EventFile.rebuild(path)
+
+
+def test_empty_event_file_is_an_empty_run(tmp_path: Path) -> None:
+    """A session that was killed before anything happened."""
+    path = tmp_path / "run.events"
+    EventFile(path).close()
+
+    assert EventFile.rebuild(path).examples == {}

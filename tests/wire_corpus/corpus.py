@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
 from graphcodec import Limits, Seal
-from graphcodec._frames import Compression, compress, framed
+from graphcodec._compressing import Compression
+from graphcodec._frames import compress, framed
 from graphcodec._seal import Mode
 from tests.wire_corpus import newer, story
 from tests.wire_corpus.builders import OUTGROWN, READ, WRITTEN
