@@ -14,7 +14,6 @@ from graphcodec.primitives._checks import ALLOW_EMPTY, checked, excerpt
 from graphcodec.runs._fields import (
     SPARED,
     optional_text,
-    spared_texts,
     text,
     to_dict,
     to_metadata,
@@ -522,13 +521,17 @@ class RunData(Data):
     scenarios: dict[str, ScenarioData] = field(factory=dict[str, ScenarioData])
     examples: dict[str, ExampleData] = field(factory=dict[str, ExampleData])
     parent_run_id: str | None = field(default=None, metadata=SPARED)
-    tags: tuple[str, ...] = spared_texts()
+    tags: tuple[str, ...] = field(
+        default=(), converter=to_tuple, metadata={**SPARED, **ALLOW_EMPTY}
+    )
     environment: Metadata = field(
         factory=Metadata, converter=to_metadata, metadata=SPARED
     )
     suite: SuiteData | None = field(default=None, metadata=SPARED)
     groups: dict[str, GroupData] = field(factory=dict[str, GroupData], metadata=SPARED)
-    anomalies: tuple[str, ...] = spared_texts()
+    anomalies: tuple[str, ...] = field(
+        default=(), converter=to_tuple, metadata={**SPARED, **ALLOW_EMPTY}
+    )
 
     @classmethod
     def from_dict(cls, data: Mapping[str, object]) -> Self:
@@ -542,8 +545,7 @@ class RunData(Data):
             UndecodableValueError: If a field is missing or is not what it should be.
             VersionError: If it is of a later version.
         """
-        given: object = data
-        if isinstance(given, Mapping) and "schema_version" in data:
+        if isinstance(cast("object", data), Mapping) and "schema_version" in data:
             _check_version(data["schema_version"])
             data = {key: data[key] for key in data if key != "schema_version"}
         return super().from_dict(data)

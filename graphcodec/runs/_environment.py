@@ -80,10 +80,9 @@ def common_environment(environments: Iterable[Mapping[str, object]]) -> Metadata
     for key, value in first.items():
         theirs = [other.get(key) for other in others]
         if isinstance(value, Mapping):
-            maps = [cast("Mapping[str, object]", one) for one in theirs if one]
-            if len(maps) == len(theirs) and all(isinstance(m, Mapping) for m in maps):
-                mine = cast("Mapping[str, object]", value)
-                common[key] = common_environment([mine, *maps])
+            if all(isinstance(one, Mapping) for one in theirs):
+                maps = cast("list[Mapping[str, object]]", [value, *theirs])
+                common[key] = common_environment(maps)
         elif all(one == value for one in theirs):
             common[key] = value
     return common

@@ -15,7 +15,6 @@ from graphcodec.runs._fields import (
     SPARED,
     now,
     optional_text,
-    spared_texts,
     text,
     to_dict,
     to_metadata,
@@ -93,7 +92,9 @@ class SuiteStarted(Event):
     run_id: str | None = None
     git_commit: str | None = None
     parent_run_id: str | None = field(default=None, metadata=SPARED)
-    tags: tuple[str, ...] = spared_texts()
+    tags: tuple[str, ...] = field(
+        default=(), converter=to_tuple, metadata={**SPARED, **ALLOW_EMPTY}
+    )
     environment: Metadata = field(
         factory=Metadata, converter=to_metadata, metadata=SPARED
     )

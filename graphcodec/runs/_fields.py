@@ -60,8 +60,3 @@ def text() -> Any:
 def optional_text() -> Any:
     """Declare a text that may be empty, or missing."""
     return field(default=None, metadata=ALLOW_EMPTY)
-
-
-def spared_texts() -> Any:
-    """Declare a tuple of texts that the documented form has not, empty unless given."""
-    return field(default=(), converter=to_tuple, metadata={**SPARED, **ALLOW_EMPTY})

@@ -93,7 +93,7 @@ class Unpacked:
         self._step = step
         self._most = limits.max_decompressed
         self._start = file.read(max(map(len, _STARTS)))
-        self.compression = found_compression(self._start)
+        self.compression: Final = found_compression(self._start)
         self.is_cut = False
 
     def __iter__(self) -> Iterator[bytes]:

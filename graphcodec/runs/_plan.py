@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Any, Final, Self, cast
 
 import pytest
 from attrs import frozen
@@ -93,7 +93,7 @@ class RunPlan:
         options: dict[str, Any] = {
             "run_id": config.getoption("--graphcodec-run-id") or None,
             "parent_run_id": config.getoption("--graphcodec-run-parent") or None,
-            "tags": tuple(config.getoption("--graphcodec-run-tag")),
+            "tags": tuple(cast("list[str]", config.getoption("--graphcodec-run-tag"))),
             "is_resumed": config.getoption("--graphcodec-run-resume"),
         }
         path: str | None = config.getoption(_FILE)

@@ -8,7 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from graphcodec.runs import AgentResponse, EventFile, ExampleFailed, JsonFile
+from graphcodec.runs import (
+    AgentResponse,
+    EventFile,
+    ExampleFailed,
+    GroupStarted,
+    JsonFile,
+    RunData,
+    SuiteStarted,
+)
 from tests.cli.running import facts, run, widest
 from tests.runs.events import (
     answered,
@@ -159,7 +167,7 @@ def test_exports_tables(recorded: str, tmp_path: Path, form: str) -> None:
 
     assert done.returncode == 0, done.stderr
     assert "2 examples" in done.stdout
-    assert len(list(out.glob(f"*.{form}"))) == 7
+    assert len(list(out.glob(f"*.{form}"))) == 8
 
 
 @pytest.mark.parametrize("command", ["show", "report", "merge", "export"])
@@ -179,3 +187,129 @@ def test_what_is_no_run_is_told(tmp_path: Path, command: str) -> None:
 def test_missing_file_is_a_wrong_call() -> None:
     """Exit code 2."""
     assert run("run", "show", "nowhere.json").returncode == 2
+
+
+def elsewhere(run_data: RunData) -> RunData:
+    """Return a run with all that there is to say of where it comes from."""
+    return run_data.replace(
+        parent_run_id="run-0",
+        tags=("nightly", "gpu"),
+        environment={"python": "3.12.1", "packages": {"openai": "1.0", "none": None}},
+    )
+
+
+def test_shows_where_a_run_comes_from(recorded: str, tmp_path: Path) -> None:
+    """The run it is a part of, tags, environment."""
+    path = tmp_path / "named.json"
+    JsonFile.write(path, elsewhere(JsonFile.read(recorded)))
+
+    shown = run("run", "show", str(path)).stdout
+
+    assert "part of run-0  tags nightly, gpu" in shown
+    assert "python 3.12.1, openai 1.0, none none" in shown
+
+
+def test_tells_where_environments_differ(recorded: str, tmp_path: Path) -> None:
+    """In a line, which is no difference of the runs."""
+    one, two = tmp_path / "one.json", tmp_path / "two.json"
+    named = elsewhere(JsonFile.read(recorded))
+    JsonFile.write(one, named)
+    newer = {"python": "3.13.0", "packages": {"openai": "1.0", "none": "2"}}
+    JsonFile.write(two, named.replace(environment=newer))
+
+    shown = run("run", "diff", str(one), str(two))
+    found = facts("run", "diff", str(one), str(two), "--json")
+
+    assert shown.returncode == 0
+    assert shown.stdout.splitlines() == [
+        "environment: python 3.12.1 → 3.13.0, none none → 2",
+        "no differences",
+    ]
+    assert found["environment"] == {
+        "python": ["3.12.1", "3.13.0"],
+        "packages.none": [None, "2"],
+    }
+
+
+def test_shows_groups(tmp_path: Path) -> None:
+    """Each with its examples and what became of them; empty ones are left out."""
+    groups = [
+        GroupStarted(description=name, group_id=name, time=at(0))
+        for name in ("test_a.py", "test_b.py", "test_c.py")
+    ]
+    path = tmp_path / "run.json"
+    examples = [
+        *(started("e1", group_id="test_a.py"), passed("e1")),
+        *(started("e2", group_id="test_a.py"), ExampleFailed(example_id="e2")),
+        *(started("e3", group_id="test_b.py"), passed("e3")),
+    ]
+    JsonFile.write(path, built(*groups, *examples))
+
+    shown = run("run", "show", str(path), "--groups").stdout
+
+    rows = [line.split() for line in shown.splitlines() if "test_" in line]
+    assert rows == [
+        ["test_a.py", "2", "1", "1", "500", "ms"],
+        ["test_b.py", "1", "1", "0", "500", "ms"],
+    ]
+
+
+def test_killed_run_says_how_many_were_planned(tmp_path: Path) -> None:
+    """Beside that it never finished."""
+    path = tmp_path / "run.events"
+    with EventFile(path) as file:
+        for event in (SuiteStarted(example_count=300, time=at(0)), started()):
+            file.write(event)
+
+    shown = run("run", "show", str(path)).stdout
+
+    assert "never finished, 300 examples were planned" in shown
+
+
+def test_reads_past_damaged_lines(tmp_path: Path) -> None:
+    """And says which they are."""
+    path = tmp_path / "run.jsonl"
+    with EventFile(path) as file:
+        file.write(started())
+    with path.open("ab") as stream:
+        stream.write(b"no event\n")
+
+    shown = run("run", "show", str(path))
+
+    assert shown.returncode == 0
+    assert "odd: run.jsonl: line 2 is no event: " in shown.stdout
+
+
+@pytest.mark.parametrize("suffix", ["gz", "zst"])
+def test_compressed_runs_are_runs(recorded: str, tmp_path: Path, suffix: str) -> None:
+    """For every command, and as what is written."""
+    packed, events = tmp_path / f"r.json.{suffix}", tmp_path / f"r.events.{suffix}"
+    out, page = tmp_path / f"merged.json.{suffix}", tmp_path / "r.html"
+    run_data = JsonFile.read(recorded)
+    JsonFile.write(packed, run_data)
+    with EventFile(events) as file:
+        for event in whole_run():
+            file.write(event)
+
+    merged = run("run", "merge", str(packed), str(events), "-o", str(out))
+
+    assert merged.returncode == 0, merged.stderr
+    assert out.read_bytes()[:1] in (b"\x1f", b"\x28")
+    assert len(JsonFile.read(out).examples) == 4
+    assert "2 examples" in run("run", "show", str(events)).stdout
+    assert run("run", "diff", str(packed), recorded).returncode == 0
+    assert run("run", "report", str(packed), "-o", str(page)).returncode == 0
+    assert page.read_text().startswith("<!doctype html>")
+    tables = run("run", "export", str(packed), "-o", str(tmp_path / "tables"))
+    assert "2 examples" in tables.stdout
+
+
+@pytest.mark.parametrize("command", ["inspect", "validate"])
+def test_other_commands_say_which_reads_runs(recorded: str, command: str) -> None:
+    """A run is no document."""
+    shown = run(command, recorded)
+
+    words = " ".join((shown.stdout + shown.stderr).split())
+    assert shown.returncode == 1
+    assert "this is a run of agent tests, and no graphcodec document" in words
+    assert "graphcodec run show reads it" in words

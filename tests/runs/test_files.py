@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -418,7 +419,7 @@ def test_missing_field_is_named(
     assert caught.value.path == path
 
 
-def line(root: dict[str, object]) -> bytes:
+def line(root: Mapping[str, object]) -> bytes:
     """Return a line of an event file, as another version might write it."""
     return json.dumps({"graphcodec": 1, "root": root}).encode() + b"\n"
 

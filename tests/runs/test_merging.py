@@ -6,9 +6,13 @@ from graphcodec.errors import InvalidValueError
 from graphcodec.runs import (
     AgentResponse,
     Event,
+    GroupFinished,
+    GroupStarted,
     RunData,
+    SuiteData,
     SuiteStarted,
     SuiteStopped,
+    SuiteSummary,
     diff_runs,
     merge_runs,
 )
@@ -153,3 +157,49 @@ def test_empty_runs_differ_in_nothing() -> None:
     """Nor do they fail."""
     assert diff_runs(RunData(run_id="a"), RunData(run_id="b")) == ()
     assert merge_runs([RunData(run_id="a"), RunData(run_id="b")]).examples == {}
+
+
+def test_shards_of_one_suite_have_their_groups_and_tags_together() -> None:
+    """Of a group that is in several, all its time; figures are summed up."""
+
+    def shard(name: str, seconds: float, tag: str) -> RunData:
+        begin = SuiteStarted(
+            example_count=2,
+            load_time=1,
+            tags=["nightly", tag],
+            parent_run_id="r0",
+            time=at(seconds),
+        )
+        group = GroupStarted(description="G", group_id="g", time=at(seconds))
+        end = GroupFinished(group_id="g", time=at(seconds + 5))
+        count = SuiteSummary(duration=2, example_count=1, time=at(9))
+        return built(begin, group, *talk(name), end, count, SuiteStopped(time=at(9)))
+
+    merged = merge_runs([shard("e1", 3, "a"), shard("e2", 0, "b")])
+
+    (group,) = merged.groups.values()
+    assert (group.started_at, group.finished_at) == (START, at(8))
+    assert (merged.tags, merged.parent_run_id) == (("nightly", "a", "b"), "r0")
+    assert merged.suite == SuiteData(
+        started_at=at(-1), example_count=4, duration_ms=4000
+    )
+
+
+def test_figures_that_one_shard_lacks_are_nobodys() -> None:
+    """A sum without it would be wrong."""
+    suite = SuiteData(example_count=2, duration_ms=1)
+    one = RunData(run_id="a", suite=suite)
+
+    assert merge_runs([one, RunData(run_id="b")]).suite is None
+    merged = merge_runs([one, RunData(run_id="b", suite=SuiteData(example_count=1))])
+    assert merged.suite == SuiteData(example_count=3)
+
+
+def test_where_a_run_took_place_is_no_difference() -> None:
+    """Nor what it is called, how it is tagged, and how long finding examples took."""
+    begin = SuiteStarted(
+        environment={"python": "3"}, tags=["a"], parent_run_id="p", load_time=1
+    )
+    group = GroupStarted(description="G", group_id="g", line_number=3)
+
+    assert diff_runs(built(begin, group, *talk("e1")), built(*talk("e1"))) == ()

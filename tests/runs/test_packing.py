@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, cast
 
 import pytest
 from backports import zstd
@@ -21,11 +21,20 @@ from tests.runs.events import built, said, started, whole_run
 from tests.runs.test_files import WRITER, started_python
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
+    Changes = dict[str, Callable[[bytes], bytes]]
+
 PACKED = ["gz", "zst"]
-INFLATE = {"gz": gzip.decompress, "zst": zstd.decompress}
-DEFLATE = {"gz": gzip.compress, "zst": zstd.compress}
+INFLATE: Final[Changes] = {
+    "gz": gzip.decompress,
+    "zst": zstd.decompress,
+}
+DEFLATE: Final[Changes] = {
+    "gz": gzip.compress,
+    "zst": zstd.compress,
+}
 
 WITHOUT = """
 import sys
@@ -97,7 +106,7 @@ def test_inflating_is_bounded(tmp_path: Path, suffix: str) -> None:
     assert len(bomb) < 100_000
     with pytest.raises(LimitExceededError, match="max_decompressed") as caught:
         JsonFile.read(path, limits=limits)
-    assert caught.value.value <= (1 << 20) + (64 << 10)
+    assert cast("int", caught.value.value) <= (1 << 20) + (64 << 10)
     with pytest.raises(LimitExceededError, match="max_decompressed"):
         EventFile.rebuild(path, limits=limits)
 
@@ -206,7 +215,7 @@ def test_damage_in_a_compressed_file_is_told(tmp_path: Path, suffix: str) -> Non
     path = tmp_path / f"run.events.{suffix}"
     with EventFile(path) as file:
         file.write(started())
-        sizes = []
+        sizes = list[int]()
         for number in range(1, 100):
             file.write(said(number, f"text {number}"))
             sizes.append(path.stat().st_size)

@@ -13,6 +13,8 @@ from graphcodec.runs import (
     EvaluationRecorded,
     Event,
     EventBus,
+    SimulationEnded,
+    SimulationStarted,
     ToolCallCompleted,
     ToolCallData,
     TopicChanged,
@@ -166,3 +168,22 @@ def test_whole_conversation_in_order() -> None:
         "TopicChanged",
     ]
     assert {event.example_id for event in seen} == {"e1"}  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def test_simulation_is_told() -> None:
+    """Its goal and bound; the turns so far and why it ended."""
+    recorder, seen = recording()
+    recorder.simulation_started("buy tea", max_turns=4)
+    recorder.agent("Hi!")
+    recorder.simulation_ended("goal_reached")
+
+    first, _, last = seen
+    assert first == SimulationStarted(
+        example_id="e1", goal="buy tea", max_turns=4, time=first.time
+    )
+    assert last == SimulationEnded(
+        example_id="e1",
+        turn_count=1,
+        termination_reason="goal_reached",
+        time=last.time,
+    )

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from graphcodec.runs import TABLES, RunData, to_tables
+from graphcodec.runs import TABLES, GroupStarted, RunData, to_tables
 from tests.runs.events import at, built, said, started, whole_run
 
 pytest.importorskip("pyarrow", reason="graphcodec[arrow] is not installed")
@@ -29,6 +29,7 @@ def test_every_kind_of_row_has_a_table() -> None:
     counts = {name: tables[name].num_rows for name in TABLES}
     assert counts == {
         "runs": 1,
+        "groups": 0,
         "scenarios": 1,
         "examples": 2,
         "turns": 1,
@@ -112,3 +113,29 @@ def test_missing_package_is_named() -> None:
     )
 
     assert "tables need pyarrow: pip install 'graphcodec[arrow]'" in done.stderr
+
+
+def test_groups_are_rows() -> None:
+    """And the examples say in which they stand."""
+    group = GroupStarted(
+        description="TestTea", file_path="a.py", line_number=3, group_id="g", time=at(0)
+    )
+    run = built(group, started(group_id="g"))
+
+    (row,) = rows(run, "groups")
+    (example,) = rows(run, "examples")
+    assert (row["group_id"], row["location"], row["parent_id"]) == ("g", "a.py:3", None)
+    assert (row["started_at"], row["finished_at"]) == (at(0), None)
+    assert example["group_id"] == "g"
+
+
+def test_runs_say_where_they_come_from() -> None:
+    """Tags and environments as JSON."""
+    run = built().replace(
+        parent_run_id="r0", tags=("a", "b"), environment={"packages": {"p": "1"}}
+    )
+
+    (row,) = rows(run, "runs")
+    assert row["parent_run_id"] == "r0"
+    assert json.loads(row["tags"]) == ["a", "b"]
+    assert json.loads(row["environment"]) == {"packages": {"p": "1"}}
