@@ -13,7 +13,9 @@ from graphcodec.runs import (
     Event,
     ExampleAborted,
     ExampleFailed,
+    GroupData,
     RunData,
+    SuiteData,
     SuiteStarted,
     SuiteStopped,
     report_html,
@@ -80,6 +82,36 @@ def many(count: int) -> RunData:
         else:
             events.append(passed(name))
     return built(*events, SuiteStopped(time=at(9)))
+
+
+def grouped(count: int) -> RunData:
+    """Return a run of many examples in groups, which says where it comes from."""
+    run = many(count)
+    file, klass = "tests/test_shop.py", "tests/test_shop.py::TestTea"
+    other = "tests/test_returns.py"
+    groups = {
+        file: GroupData(id=file, description=file, location=file),
+        klass: GroupData(id=klass, description="TestTea", parent_id=file),
+        other: GroupData(id=other, description=other),
+    }
+    ids = [file, klass, other]
+    examples = {
+        name: one.replace(metadata={"group": ids[number % 3]})
+        for number, (name, one) in enumerate(run.examples.items())
+    }
+    return run.replace(
+        examples=examples,
+        groups=groups,
+        tags=("nightly", "gpu", "model=m-1"),
+        parent_run_id="run-0",
+        environment={
+            "python": "3.12.1",
+            "platform": "Linux-6.1-x86_64",
+            "packages": {"openai": "1.0", "langgraph": None},
+        },
+        suite=SuiteData(example_count=count + 7),
+        finished_at=None,
+    )
 
 
 @pytest.fixture
@@ -443,3 +475,72 @@ def test_page_is_one_file() -> None:
     assert not re.search(r"(src|href)=[\"']?(https?:)?//", html)
     assert "<title>&lt;b&gt;&amp;</title>" in html
     assert report_html(many(2), title="x") == report_html(many(2), title="x")
+
+
+# Groups, and where a run comes from
+
+
+@pytest.mark.parametrize("page", [grouped(40)], indirect=True, ids=["grouped"])
+def test_examples_stand_in_their_groups(page: Any) -> None:
+    """Files and classes as headings, each with what became of its examples."""
+    headings = page.locator(".group").all_inner_texts()
+
+    path = "tests/test_shop.py \N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK} TestTea"
+    assert [text.splitlines() for text in headings] == [
+        ["tests/test_shop.py", "3 failed", "3 aborted", "of 14"],
+        [path, "4 failed", "3 aborted", "of 13"],
+        ["tests/test_returns.py", "3 failed", "4 aborted", "of 13"],
+    ]
+    assert page.locator(".list li:not(.group)").count() == 40
+
+
+@pytest.mark.parametrize("page", [grouped(40)], indirect=True, ids=["grouped"])
+def test_groups_without_a_hit_are_hidden(page: Any) -> None:
+    """Their names are found, too; keys lead through the list as it is shown."""
+    page.fill("#words", "test_returns.py")
+    assert page.locator(".group:visible").count() == 1
+    assert page.text_content("#count") == "13 of 40 examples"
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    page.wait_for_selector("h2:text-is('sells tea 5')")
+
+
+@pytest.mark.parametrize("page", [grouped(40)], indirect=True, ids=["grouped"])
+def test_page_says_where_the_run_comes_from(page: Any) -> None:
+    """The run it is a part of, how many were planned, tags; the environment unfolds."""
+    facts = page.locator("#facts span").all_text_contents()
+
+    assert "part of run-0" in facts
+    assert "not finished, of 47 examples planned" in facts
+    assert page.locator("#tags span").all_text_contents() == [
+        "nightly",
+        "gpu",
+        "model=m-1",
+    ]
+    page.get_by_text("environment: python 3.12.1, Linux-6.1-x86_64").click()
+    assert page.locator("#odd dt").all_text_contents() == [
+        "python",
+        "platform",
+        "openai",
+        "langgraph",
+    ]
+    assert page.locator("#odd dd").last.text_content() == "not installed"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("page", [grouped(40)], indirect=True, ids=["grouped"])
+def test_groups_and_tags_stand_out_and_fit(page: Any, scheme: str) -> None:
+    """On a phone, too."""
+    page.emulate_media(color_scheme=scheme)
+    page.click("#odd summary")
+    assert page.evaluate(browser.CONTRAST) == []
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(page.url.partition("#")[0])
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_environment_is_text() -> None:
+    """Whatever it holds."""
+    html = report_html(RunData(run_id="r", environment={EVIL: EVIL}, tags=(EVIL,)))
+
+    assert EVIL not in html

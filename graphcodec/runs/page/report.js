@@ -4,7 +4,9 @@ const MANY_STEPS = 30;
 const SEARCHED = 2000;
 
 const run = island();
-const entries = Object.values(run.examples).map(toEntry);
+const groups = new Map(Object.entries(run.groups ?? {}));
+const entries = inGroups(Object.values(run.examples).map(toEntry));
+const headings = [];
 const state = { statuses: new Set(), words: "", shown: entries, current: null };
 
 // An example, where it stands in the list, and what leads to it.
@@ -18,6 +20,29 @@ function addressOf(id, index) {
   } catch {
     return `example-${index}`; // Half a character has no address.
   }
+}
+
+// The files and classes in which examples stand
+
+function groupOf({ example }) {
+  const id = example.metadata?.group;
+  return groups.has(id) ? id : "";
+}
+
+// Each group's own examples together, the groups as they began.
+function inGroups(entries) {
+  const places = new Map(["", ...groups.keys()].map((id, place) => [id, place]));
+  return [...entries].sort((a, b) => places.get(groupOf(a)) - places.get(groupOf(b)));
+}
+
+function pathOf(id) {
+  const names = [];
+  const seen = new Set();
+  for (let at = id; groups.has(at) && !seen.has(at); at = groups.get(at).parent_id) {
+    seen.add(at);
+    names.unshift(groups.get(at).description || at);
+  }
+  return names.join(" › ");
 }
 
 // What a run says in numbers
@@ -65,7 +90,28 @@ function showHead() {
   byId("bar").append(...statuses.map((status) => barPart(status, counts.get(status))));
   byId("tiles").append(...statuses.map((status) => tile(status, counts.get(status))));
   byId("facts").append(...facts(examples).filter(Boolean).map((fact) => el("span", {}, fact)));
+  byId("tags").append(...(run.tags ?? []).map((tag) => el("span", { class: "topic", dir: "auto" }, visible(tag))));
+  showEnvironment(run.environment ?? {});
   showOddities(run.anomalies ?? []);
+}
+
+function showEnvironment(environment) {
+  if (isEmpty(environment)) return;
+  const lines = el("dl", { class: "grid" }, environmentLines(environment));
+  const title = ["environment", inShort(environment)].filter(isSomething).join(": ");
+  byId("odd").append(folded(visible(short(title)), lines, "wide anomalies"));
+}
+
+function inShort({ python, platform }) {
+  return [isSomething(python) ? `python ${python}` : "", platform].filter(isSomething).join(", ");
+}
+
+function environmentLines(environment) {
+  return Object.entries(environment).flatMap(([name, value]) => {
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) return environmentLines(value);
+    const shown = value === null ? "not installed" : visible(pretty(value));
+    return [el("dt", { dir: "auto" }, visible(name)), el("dd", { dir: "auto" }, shown)];
+  });
 }
 
 function barPart(status, count) {
@@ -98,11 +144,13 @@ function facts(examples) {
     isSomething(run.seed) ? `seed ${run.seed}` : "",
     run.git_commit ? `commit ${run.git_commit.slice(0, 10)}` : "",
     `run ${run.run_id}`,
+    run.parent_run_id ? `part of ${run.parent_run_id}` : "",
   ];
 }
 
 function spent() {
-  if (!run.finished_at) return "not finished";
+  const planned = run.suite?.example_count;
+  if (!run.finished_at) return planned ? `not finished, of ${plural(planned, "example")} planned` : "not finished";
   return run.started_at ? duration(Date.parse(run.finished_at) - Date.parse(run.started_at)) : "";
 }
 
@@ -116,8 +164,27 @@ function showOddities(oddities) {
 // The list
 
 function showList() {
-  byId("list").append(...entries.map(rowOf));
+  const ids = new Set(entries.map(groupOf));
+  for (const id of ids) {
+    const members = entries.filter((entry) => groupOf(entry) === id);
+    if (ids.size > 1) byId("list").append(headingOf(id, members));
+    byId("list").append(...members.map(rowOf));
+  }
   filterList();
+}
+
+function headingOf(id, members) {
+  const counts = countBy(members, ({ example }) => example.status);
+  const bad = STATUSES.slice(0, 2).filter((status) => counts.has(status));
+  const node = el(
+    "li",
+    { class: "group" },
+    el("h3", { dir: "auto" }, visible(pathOf(id) || "others")),
+    bad.map((status) => el("span", { class: status }, `${counts.get(status)} ${status}`)),
+    el("span", { class: "num", title: plural(members.length, "example") }, `${bad.length ? "of " : ""}${members.length}`),
+  );
+  headings.push({ node, members });
+  return node;
 }
 
 function rowOf(entry) {
@@ -142,6 +209,9 @@ function filterList() {
   for (const entry of entries) {
     entry.row.hidden = !shown.has(entry);
   }
+  for (const { node, members } of headings) {
+    node.hidden = !members.some((entry) => shown.has(entry));
+  }
   const all = plural(entries.length, "example");
   byId("count").textContent = shown.size === entries.length ? all : `${shown.size} of ${all}`;
 }
@@ -163,6 +233,7 @@ function searchedParts(example) {
     example.id,
     example.description,
     example.status,
+    example.metadata?.group,
     example.exception?.class_name,
     example.exception?.message,
     ...turnsOf(example).flatMap(searchedTurn),
@@ -388,7 +459,7 @@ function scenarioOf(example) {
 }
 
 function metadataOf(example) {
-  const { message, backtrace, ...others } = example.metadata ?? {};
+  const { message, backtrace, group, ...others } = example.metadata ?? {};
   return isEmpty(others) ? null : folded("metadata", code(others), "wide more");
 }
 
