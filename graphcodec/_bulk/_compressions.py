@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 from types import MappingProxyType
 from typing import BinaryIO, Final, cast
 
-from graphcodec._frames import zstd_module
+from graphcodec._compressing import zstd_module
 from graphcodec.errors import LimitExceededError, UndecodableValueError
 
 __all__ = ["deflated", "inflated", "is_compressed"]

@@ -15,8 +15,8 @@ from graphcodec.codec import Codec
 from graphcodec.queues._workers import CodecSource
 
 if TYPE_CHECKING:
+    from graphcodec._compressing import Compression
     from graphcodec._formats import Format
-    from graphcodec._frames import Compression
 
 __all__ = ["Compress", "Conversion"]
 

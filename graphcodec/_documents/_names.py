@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from graphcodec._frames import Compression
+    from graphcodec._compressing import Compression
 
 FORMATS: Final = ("json", "msgpack")
 COMPRESSIONS: Final[Mapping[str, Compression]] = MappingProxyType(

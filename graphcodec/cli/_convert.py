@@ -27,7 +27,6 @@ from graphcodec.cli._files import (
 from graphcodec.errors import GraphCodecError, InvalidValueError
 
 if TYPE_CHECKING:
-    from graphcodec._compressing import Compression
     from graphcodec._formats import Format
     from graphcodec.codec import Codec
 
