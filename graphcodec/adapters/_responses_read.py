@@ -258,7 +258,7 @@ def _whole(data: object) -> tuple[Fields, str]:
     if whole is None:
         reason = "it must be a request, a response or a list of items"
         raise refused(reason, data, "$")
-    if "input" in whole and "output" in whole:
+    if whole.get("input") and "output" in whole:
         hint = "put the items of output behind those of input"
         raise InvalidValueError("there is both input and output", path="$", hint=hint)
     section = "output" if "output" in whole else "input"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from typing import TYPE_CHECKING, Any, Final, NoReturn, cast
+from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar, cast
 
 import attrs
 import click
@@ -15,17 +15,22 @@ from rich.text import Text
 from graphcodec._paths import with_article
 from graphcodec.adapters import Kept, kept_aside
 from graphcodec.adapters._formats import FORMATS
+from graphcodec.adapters._guess import guess
 from graphcodec.cli._files import errors_console
 from graphcodec.cli._text import console, counted, cut
 from graphcodec.errors import GraphCodecError, InvalidValueError
 from graphcodec.primitives import Conversation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from graphcodec.adapters._formats import Format
 
 NAMES: Final = tuple(FORMATS)
+AUTO: Final = "auto"
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 _LINES: Final = (".jsonl", ".ndjson")
 _LONGEST: Final = 200
@@ -41,10 +46,12 @@ class Chats:
     Attributes:
         conversations: The conversations, in order.
         in_lines: Whether each stood on a line of its own.
+        format: The name of their format.
     """
 
     conversations: list[Conversation]
     in_lines: bool
+    format: str
 
     @property
     def graph(self) -> object:
@@ -52,28 +59,45 @@ class Chats:
         return self.conversations if self.in_lines else self.conversations[0]
 
 
-def read_chats(name: str, data: bytes, format_: Format) -> Chats:
+def read_chats(name: str, data: bytes, wanted: str) -> Chats:
     """Return the conversations in a file: one, or one a line.
 
     Args:
         name: The name of the file.
         data: What is in it.
-        format_: The format.
+        wanted: The name of the format, or `AUTO`.
 
     Raises:
         InvalidValueError: If it is no JSON or no conversation; says where.
     """
     lines = _lines(name, data)
     if lines is None:
-        return Chats([format_.read(_parsed(data))], in_lines=False)
-    found: list[Conversation] = []
-    for number, line in lines:
-        try:
-            found.append(format_.read(_parsed(line)))
-        except GraphCodecError as exc:
-            exc.message = f"line {number}: {exc.message}"
-            raise
-    return Chats(found, in_lines=True)
+        value = _parsed(data)
+        format_ = _format(wanted, [value])
+        return Chats([FORMATS[format_].read(value)], in_lines=False, format=format_)
+    values = [_at_line(number, _parsed, line) for number, line in lines]
+    format_ = _format(wanted, values)
+    numbered = zip(lines, values, strict=True)
+    read = FORMATS[format_].read
+    found = [_at_line(number, read, value) for (number, _), value in numbered]
+    return Chats(found, in_lines=True, format=format_)
+
+
+def _format(wanted: str, values: Sequence[object]) -> str:
+    return guess(values) if wanted == AUTO else wanted
+
+
+def _at_line(number: int, function: Callable[[T], R], value: T) -> R:
+    """Return what a function makes of a line, whose number errors tell.
+
+    Raises:
+        GraphCodecError: What the function raises.
+    """
+    try:
+        return function(value)
+    except GraphCodecError as exc:
+        exc.message = f"line {number}: {exc.message}"
+        raise
 
 
 def _lines(name: str, data: bytes) -> list[tuple[int, bytes]] | None:
@@ -203,6 +227,7 @@ class Told:
     Attributes:
         file: Its name.
         output: Where the result is.
+        format: The name of the format.
         conversations: How many there were.
         items: How many items they have, by class.
         kept: What is in stashes only.
@@ -210,19 +235,25 @@ class Told:
 
     file: str
     output: str
+    format: str
     conversations: int
     items: dict[str, int]
     kept: tuple[Kept, ...]
 
 
 def told(
-    file: str, output: str, found: Sequence[Conversation], kept: tuple[Kept, ...]
+    file: str,
+    output: str,
+    format_: str,
+    found: Sequence[Conversation],
+    kept: tuple[Kept, ...],
 ) -> Told:
     """Return what to tell about a file.
 
     Args:
         file: Its name.
         output: Where the result is.
+        format_: The name of the format.
         found: The conversations.
         kept: What is worth a word of what is kept in their stashes.
     """
@@ -230,6 +261,7 @@ def told(
     return Told(
         file=file,
         output=output,
+        format=format_,
         conversations=len(found),
         items=dict(items),
         kept=kept,
@@ -303,7 +335,7 @@ def _table(kept: Sequence[Kept]) -> Table:
 def _head(report: Told) -> Text:
     """Return the line above a table."""
     text = Text(report.file, "bold")
-    parts = [counted(report.conversations, "conversation")]
+    parts = [report.format, counted(report.conversations, "conversation")]
     parts += [counted(count, noun) for noun, count in report.items.items()]
     text.append(f"  {' · '.join(parts)}", "dim")
     text.append(f"  → {report.output}")

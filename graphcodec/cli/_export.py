@@ -87,7 +87,7 @@ def _export(file: str, target: str, name: str, codec: Codec, *, pretty: bool) ->
     found = conversations(graph)
     write_bytes(target, written_chats(graph, FORMATS[name], pretty=pretty))
     lost = tuple(kept for kept in all_kept(graph, found) if kept.format != name)
-    return told(title(file), target, found, lost)
+    return told(title(file), target, name, found, lost)
 
 
 def _codec(codec: Codec | None, stores: dict[str, str]) -> Codec:

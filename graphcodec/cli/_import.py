@@ -9,8 +9,7 @@ import click
 
 from graphcodec._documents._names import COMPRESSIONS, name_parts
 from graphcodec._graphs._persist import persist
-from graphcodec.adapters._formats import FORMATS
-from graphcodec.cli._chats import NAMES, Told, all_kept, read_chats, told
+from graphcodec.cli._chats import AUTO, NAMES, Told, all_kept, read_chats, told
 from graphcodec.cli._chats import show as show_reports
 from graphcodec.cli._files import (
     DOCUMENT,
@@ -28,7 +27,6 @@ from graphcodec.errors import GraphCodecError
 
 if TYPE_CHECKING:
     from graphcodec._formats import Format as Wire
-    from graphcodec.adapters._formats import Format
 
 
 @click.command(name="import")
@@ -36,9 +34,9 @@ if TYPE_CHECKING:
 @click.option(
     "--from",
     "name",
-    type=click.Choice(NAMES),
+    type=click.Choice((*NAMES, AUTO)),
     required=True,
-    help="The format of the files.",
+    help="The format of the files; auto if what is in them makes it clear.",
 )
 @click.option(
     "-o",
@@ -73,7 +71,7 @@ def import_(
     reports: list[Told] = []
     for file in each(files, "importing"):
         try:
-            reports.append(_import(file, jobs[file], FORMATS[name], stores))
+            reports.append(_import(file, jobs[file], name, stores))
         except GraphCodecError as exc:
             shown = about(exc, file)
             click.echo(f"graphcodec: {' '.join(str(shown).split())}", err=True)
@@ -81,8 +79,8 @@ def import_(
     return 1 if len(reports) < len(files) else 0
 
 
-def _import(file: str, target: str, format_: Format, stores: dict[str, str]) -> Told:
-    found = read_chats(file, read_bytes(file), format_)
+def _import(file: str, target: str, wanted: str, stores: dict[str, str]) -> Told:
+    found = read_chats(file, read_bytes(file), wanted)
     graph = found.graph
     for alias, root in stores.items():
         from graphcodec_resolvers import FsspecStore  # noqa: PLC0415
@@ -90,7 +88,7 @@ def _import(file: str, target: str, format_: Format, stores: dict[str, str]) -> 
         graph = persist(graph, FsspecStore(root, alias=alias))
     write_bytes(target, _codec(target).encode(graph))
     kept = all_kept(found.graph, found.conversations)
-    return told(title(file), target, found.conversations, kept)
+    return told(title(file), target, found.format, found.conversations, kept)
 
 
 def _codec(target: str) -> Codec:

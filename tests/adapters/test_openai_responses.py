@@ -104,6 +104,7 @@ def test_anything_comes_back_from_bytes(data: dict[str, object]) -> None:
         {"input": ""},
         {"instructions": "Be brief.", "previous_response_id": "r", "input": []},
         {"output": [], "instructions": None},
+        {"input": [], "output": [{"role": "user", "content": "x"}]},
         {"output": [], "instructions": [user()]},
     ],
 )
@@ -408,7 +409,7 @@ WRONG: list[tuple[object, str, str]] = [
     (3, "$", "it must be a request, a response or a list of items, not int"),
     ({}, "$.input", "input must be a list, not NoneType"),
     ({"messages": []}, "$.input", "this is of the chat format: openai-chat"),
-    ({"input": [], "output": []}, "$", "both input and output"),
+    ({"input": "x", "output": []}, "$", "both input and output"),
     ({"output": "x"}, "$.output", "output must be a list, not str"),
     ([3], "$.input[0]", "an item must be a dict, not int"),
     ([{"role": "user", "content": 1}], "$.input[0].content", "not int"),

@@ -285,3 +285,71 @@ def test_the_same_name_twice(chat: Path, tmp_path: Path) -> None:
 
     assert done.code == 2
     assert "two files would become" in done.err
+
+
+# Guessing the format
+
+
+SIGNS: list[tuple[object, str]] = [
+    ({"messages": [{"role": "system", "content": "x"}]}, "openai-chat"),
+    ([{"role": "user", "content": "x"}, {"role": "tool"}], "openai-chat"),
+    ([{"role": "assistant", "content": "x", "tool_calls": []}], "openai-chat"),
+    ({"input": "x"}, "openai-responses"),
+    ({"output": []}, "openai-responses"),
+    ([{"type": "reasoning"}], "openai-responses"),
+    ({"messages": [], "system": "x"}, "anthropic"),
+    ({"type": "message", "role": "assistant", "content": []}, "anthropic"),
+    ([{"role": "user", "content": [{"type": "tool_result"}]}], "anthropic"),
+]
+
+
+@pytest.mark.parametrize(("data", "name"), SIGNS)
+def test_guesses_what_is_clear(data: object, name: str, tmp_path: Path) -> None:
+    """What one format alone has tells which it is, and the report says so."""
+    document = tmp_path / "d.json"
+    done = call(
+        "import", "--from", "auto", "-", "-o", document, "--json",
+        given=json.dumps(data).encode(),
+    )  # fmt: skip
+
+    assert done.json["files"][0]["format"] == name
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (b'[{"role":"user","content":"Hi"}]', "nothing tells it"),
+        (b"3", "nothing tells it"),
+        (b'{"input":"a"}\n{"messages":[],"system":"b"}', "anthropic and openai-resp"),
+    ],
+)
+def test_guesses_nothing_that_is_not_clear(text: bytes, words: str) -> None:
+    """What is valid in several formats, or contradicts itself, is refused."""
+    done = call("import", "--from", "auto", "-", given=text)
+
+    assert (done.code, done.out) == (1, b"")
+    assert words in done.err
+    assert "--from openai-chat" in done.err
+
+
+def test_exports_to_another_format_and_tells_what_is_lost(tmp_path: Path) -> None:
+    """What the first format kept in stashes is not written, and listed."""
+    there, document = tmp_path / "there.json", tmp_path / "d.json"
+    call(
+        "import",
+        "--from",
+        "openai-chat",
+        "-",
+        "-o",
+        document,
+        given=b"""
+        {"model": "m", "messages": [{"role": "user", "content": "Hi"}]}
+    """,
+    )
+
+    done = call("export", "--to", "anthropic", document, "-o", there, "--json")
+
+    assert json.loads(there.read_text()) == {
+        "messages": [{"role": "user", "content": "Hi"}]
+    }
+    assert [kept["what"] for kept in done.json["files"][0]["kept"]] == ["field model"]
