@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Final
+import os
+from typing import TYPE_CHECKING, Final
 
 from attrs import Attribute, field, frozen
 
 from graphcodec.errors import InvalidValueError, LimitExceededError
+
+if TYPE_CHECKING:
+    from typing import BinaryIO
 
 NESTING: Final = 60
 """How many levels of maps and lists the root, and each node, may have on the wire."""
 
 ROOM: Final = 8
 """Levels of a walked container and a leaf: ``{"$dict": [[key, {"$complex": …}]]}``."""
+
+
+LARGEST_FILE: Final = 1 << 30
+"""How many bytes of a file are held at once, whatever is to be made of it."""
+
+_PIECE: Final = 1 << 20
 
 
 def _positive(_: object, attribute: Attribute[int], value: int) -> None:
@@ -61,3 +71,35 @@ def exceeded(limit: str, most: int, value: int, path: str = "") -> LimitExceeded
     msg = f"{limit} is {most:,}, and this has {value:,}"
     hint = f"raise it with Limits({limit}=...) if the data is yours"
     return LimitExceededError(msg, path=path, hint=hint, limit=limit, value=value)
+
+
+def read_bounded(stream: BinaryIO, most: int = LARGEST_FILE) -> bytes:
+    """Return what is left in a stream, which may have no end.
+
+    Args:
+        stream: An open file, pipe or device.
+        most: The most bytes.
+
+    Raises:
+        LimitExceededError: If there is more; the rest is not read.
+    """
+    # A pipe or device has no size, and a file may grow.
+    too_large = _size(stream) > most
+    pieces: list[bytes] = []
+    left = most
+    while not too_large and (piece := stream.read(_PIECE)):
+        left -= len(piece)
+        too_large = left < 0
+        pieces.append(piece)
+    if too_large:
+        msg = f"at most {most:,} bytes are read, and here are more"
+        hint = "split it, or read it in a program of your own"
+        raise LimitExceededError(msg, hint=hint, limit="file_bytes", value=most)
+    return b"".join(pieces)
+
+
+def _size(stream: BinaryIO) -> int:
+    try:
+        return os.fstat(stream.fileno()).st_size
+    except OSError:
+        return 0

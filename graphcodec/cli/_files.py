@@ -13,9 +13,10 @@ import click
 from rich.console import Console
 from rich.progress import Progress
 
+from graphcodec._limits import read_bounded
 from graphcodec._replacing import replace_file
 from graphcodec.codec import Codec
-from graphcodec.errors import GraphCodecError
+from graphcodec.errors import GraphCodecError, LimitExceededError
 
 STDIN: Final = "-"
 
@@ -30,8 +31,17 @@ def read_bytes(file: str) -> bytes:
 
     Args:
         file: Its name; ``-`` is the standard input.
+
+    Raises:
+        LimitExceededError: If there is more than a gigabyte.
     """
-    return sys.stdin.buffer.read() if file == STDIN else Path(file).read_bytes()
+    try:
+        if file == STDIN:
+            return read_bounded(sys.stdin.buffer)
+        with Path(file).open("rb") as stream:
+            return read_bounded(stream)
+    except LimitExceededError as exc:
+        raise about(exc, file) from None
 
 
 def title(file: str) -> str:

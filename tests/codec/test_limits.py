@@ -1,3 +1,4 @@
+import os
 from collections import deque
 from collections.abc import Callable
 from typing import Any
@@ -5,6 +6,7 @@ from typing import Any
 import pytest
 
 from graphcodec import Codec, Limits
+from graphcodec._limits import read_bounded
 from graphcodec.errors import InvalidValueError, LimitExceededError
 from graphcodec.primitives import (
     Conversation,
@@ -201,3 +203,17 @@ def test_hint_of_an_inline_limit_is_to_store_the_bytes() -> None:
         codec.encode(_media(4))
 
     assert caught.value.value == 4
+
+
+def test_a_stream_without_an_end_is_read_up_to_a_limit() -> None:
+    """Of a pipe that never ends, no more is held than the limit and one piece."""
+    source, target = os.pipe()
+    os.write(target, b"x" * 5_000)
+
+    with open(source, "rb", buffering=0) as stream:  # noqa: PTH123 - a descriptor
+        with pytest.raises(LimitExceededError, match="at most 4,000 bytes") as caught:
+            read_bounded(stream, 4_000)
+        os.write(target, b"yz")
+        os.close(target)
+        assert read_bounded(stream, 2) == b"yz"
+    assert caught.value.limit == "file_bytes"
