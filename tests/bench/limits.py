@@ -29,12 +29,6 @@ def _small() -> bytes:
     return _sized(Codec().encode([(1,)] * 1_000), lambda n: [(1,) for _ in range(n)])
 
 
-def _objects() -> bytes:
-    """Return `max_bytes` of the smallest objects, each with a tag."""
-    sample = Codec().encode([Registry() for _ in range(1_000)])
-    return _sized(sample, lambda n: [Registry() for _ in range(n)])
-
-
 def _sized(sample: bytes, make: Callable[[int], object]) -> bytes:
     """Return a document a little below `max_bytes`, given one of a thousand parts."""
     count = Limits().max_bytes * 999 // len(sample)
@@ -69,7 +63,6 @@ def _inflated() -> bytes:
 CASES: Final[Mapping[str, Callable[[], bytes]]] = {
     "max_bytes, long texts": _plain,
     "max_bytes, small tuples": _small,
-    "max_bytes, small objects": _objects,
     "max_nodes": _nodes,
     "max_depth, a million": _chain,
     "max_inline_bytes": _inline,
