@@ -164,7 +164,7 @@ def test_environment_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_errors_hold_no_control_characters(text: str) -> None:
     """What a document says can't forge a line of a log or move a cursor."""
-    roots: tuple[object, ...] = (
+    roots: tuple[Any, ...] = (
         {"$type": text},
         {"$type": "Message", text: 1, "id": text},
         {"$any": {text: 1, "$set": [[]]}},
