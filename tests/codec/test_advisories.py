@@ -164,13 +164,13 @@ def test_environment_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_errors_hold_no_control_characters(text: str) -> None:
     """What a document says can't forge a line of a log or move a cursor."""
-    roots: tuple[Any, ...] = (
+    roots: list[Any] = [
         {"$type": text},
         {"$type": "Message", text: 1, "id": text},
         {"$any": {text: 1, "$set": [[]]}},
         {"$any": {"$zoneinfo": text}},
         {"$any": {"$path": text, "kind": text}},
-    )
+    ]
     for root in roots:
         with pytest.raises(errors.GraphCodecError) as caught:
             decode(document(root))
