@@ -6,7 +6,6 @@ Redis 6.2 or newer, or Valkey, through a client of redis-py: the extra ``redis``
 from __future__ import annotations
 
 import inspect
-import logging
 from datetime import timedelta
 from importlib import import_module
 from types import UnionType
@@ -18,6 +17,7 @@ from graphcodec._cache._differing import Change
 from graphcodec._cache._plans import Call, Plans
 from graphcodec._cache._results import Freed, Saved, Session
 from graphcodec._extras import from_extra
+from graphcodec._loggers import logger
 from graphcodec.codec import Codec
 from graphcodec.errors import (
     GraphCodecError,
@@ -42,7 +42,7 @@ __all__ = [
 
 T = TypeVar("T")
 
-_LOG: Final = logging.getLogger("graphcodec.cache")
+_LOG: Final = logger("cache")
 
 _AS_BYTES: Final = {"NEVER_DECODE": True}
 """What has redis-py return bytes whatever the client decodes."""
@@ -117,8 +117,13 @@ class _Face:
         self._redis: _Client = redis
         self._check(redis)
         self._plans = Plans(codec, namespace, ttl)
+        self._namespace = namespace
         self._unknown: type[Exception] = _exceptions().NoScriptError
         self.counters: Counters = Counters()
+
+    def __repr__(self) -> str:
+        # The client's own repr may tell its password.
+        return f"{type(self).__name__}(namespace={self._namespace!r})"
 
     def _check(self, redis: Any) -> None:
         execute = getattr(redis, "execute_command", None)

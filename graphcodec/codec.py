@@ -358,6 +358,18 @@ class Codec:
             getattr(new.converter, name)(*args, **kwargs)
         return new
 
+    def __repr__(self) -> str:
+        given = self._options
+        seal = None if given.seal is None else given.seal.mode
+        parts: list[str | None] = [given.format, given.compression, seal]
+        named: dict[str, int] = {
+            "types": len(given.types) + len(self._registered),
+            "resolvers": len(given.resolvers) + len(self._added_resolvers),
+            "handlers": len(given.handlers),
+        }
+        parts += [f"{count} {what}" for what, count in named.items() if count]
+        return f"{type(self).__name__}(<{', '.join(filter(None, parts))}>)"
+
     def __reduce__(self) -> tuple[object, ...]:
         if self._options.seal is not None:
             msg = "a codec with a seal can't be pickled, since keys never are; pass a"

@@ -52,7 +52,7 @@ def drawn(args: list[str], module: str, title: str, lines: int = _LINES) -> str:
             if code := main(args):
                 msg = f"{title} ended with {code}"
                 raise RuntimeError(msg)
-    buffer: Any = out._record_buffer
+    buffer: Any = out._record_buffer  # pyright: ignore[reportPrivateUsage]
     del buffer[_end(buffer, lines) :]
     svg = out.export_svg(title=title, theme=MONOKAI, unique_id="terminal")
     # No font is fetched: the drawing is shown as it is, wherever it is shown.

@@ -148,6 +148,11 @@ class MemoryDocumentStore:
         self._last = 0
         self._collections: dict[str, dict[str, Document]] = {}
 
+    def __repr__(self) -> str:
+        with self._lock:
+            count = sum(map(len, self._collections.values()))
+        return f"{type(self).__name__}(<{count} documents>)"
+
     def append(
         self, key: str, documents: Sequence[Document], /
     ) -> Sequence[int | None]:

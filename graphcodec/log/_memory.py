@@ -7,12 +7,12 @@ made anew from it.
 
 from __future__ import annotations
 
-import logging
 import threading
 from collections.abc import MutableMapping, Sequence
 from enum import StrEnum
 from typing import Final, Self, cast
 
+from graphcodec._loggers import logger
 from graphcodec.errors import ConflictError, InvalidValueError
 from graphcodec.log._documents import DocumentStore
 from graphcodec.log._json import from_json, to_json
@@ -41,7 +41,7 @@ __all__ = [
     "memory_key",
 ]
 
-_LOGGER: Final = logging.getLogger("graphcodec.log")
+_LOGGER: Final = logger("log")
 
 MemoryRecord = WorkingMemory | Observation | Reflection
 

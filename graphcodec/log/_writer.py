@@ -12,7 +12,6 @@ on. If none succeeds the store is at fault, and all of them wait.
 
 from __future__ import annotations
 
-import logging
 import threading
 import time
 from collections import deque
@@ -22,6 +21,7 @@ from typing import Final
 
 from attrs import frozen
 
+from graphcodec._loggers import logger
 from graphcodec.errors import GraphCodecError, JsonError, StorageError
 from graphcodec.log._documents import Document, DocumentStore
 from graphcodec.log._events import Appended, Event, Failed, Flushed, Subscription
@@ -29,7 +29,7 @@ from graphcodec.log._records import SessionRecord
 
 __all__ = ["Waiting", "Writer"]
 
-_LOGGER: Final = logging.getLogger("graphcodec.log")
+_LOGGER: Final = logger("log")
 _BATCH: Final = 1000
 _MEMORY: Final = 1000
 """How many records that were put aside are kept to be looked at."""

@@ -1,7 +1,7 @@
 """What all primitives have in common: unknown fields, copies and comparison."""
 
 from collections import deque
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, ClassVar, Final, Self, TypeVar, cast
 
 from attrs import Attribute, define, evolve, field
@@ -20,6 +20,15 @@ def _slotted(cls: P) -> P:
     are meant to be constructed at all.
     """
     return define(cls, eq=False, repr=False)
+
+
+class _Summary(str):
+    """A text that is its own repr."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
 
 
 @_slotted
@@ -80,6 +89,16 @@ class Primitive:  # noqa: PLW1641 - what a hash is made of, each class knows
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._summary()})"
+
+    def __rich_repr__(self) -> Iterator[object]:
+        # rich would show all fields of an attrs class, and so its content.
+        yield _Summary(self._summary())
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows, which is for looking: with the content."""
+        from graphcodec.primitives._notebook import html_of  # noqa: PLC0415 - rarely
+
+        return html_of(self)
 
     def _summary(self) -> str:
         """Return what a repr shows: what identifies the object, never its content."""

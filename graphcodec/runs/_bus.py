@@ -1,6 +1,5 @@
 """Who tells whom what happens."""
 
-import logging
 import re
 import threading
 from collections.abc import Callable, Generator
@@ -10,6 +9,7 @@ from typing import Final, TypeAlias
 
 from attrs import define
 
+from graphcodec._loggers import logger
 from graphcodec.runs._events import EVENTS, Event
 
 __all__ = ["EventBus", "Subscription", "current_bus", "use_bus"]
@@ -17,7 +17,7 @@ __all__ = ["EventBus", "Subscription", "current_bus", "use_bus"]
 Handler: TypeAlias = Callable[[Event], object]
 OnError: TypeAlias = Callable[[Exception, Event, Handler], object]
 
-_log: Final = logging.getLogger("graphcodec.runs")
+_log: Final = logger("runs")
 _current: Final[ContextVar["EventBus | None"]] = ContextVar(
     "graphcodec_current_bus", default=None
 )
@@ -58,6 +58,9 @@ class EventBus:
         self._lock = threading.Lock()
         # Replaced, never changed: who publishes goes through what there was.
         self._subscriptions: tuple[Subscription, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(<{len(self._subscriptions)} subscriptions>)"
 
     def subscribe(self, *types: type[Event], handler: Handler) -> Subscription:
         """Call *handler* for each event, and return a handle to end that.

@@ -91,7 +91,7 @@ class ViewServer:
         served = _Served(found, page.encode("utf-8", "replace"), token)
         self._server = _Server((_LOOPBACK, port), partial(_Handler, served))
         self._stopped = Event()
-        self.url = f"http://{_LOOPBACK}:{self._server.server_port}/{token}/"
+        self.url: str = f"http://{_LOOPBACK}:{self._server.server_port}/{token}/"
         """Where the page is. Who knows it can open every handle of the document."""
 
     def wait(self) -> None:

@@ -573,8 +573,8 @@ def test_long_texts_are_cut() -> None:
 
 def test_conversation_of_a_stranger_is_shown() -> None:
     """Whatever its fields are."""
-    ref = {"$type": "$ref", "n": 0}
-    items = [
+    ref: object = {"$type": "$ref", "n": 0}
+    items: list[object] = [
         {"$type": "Message", "content": 5, "attachments": [1, {}], "identity": 3},
         {"$type": "ToolCall", "args": {"$dict": [1]}, "results": [None, ref]},
         {"$type": "Thought", "payload": 1, "created_at": "yesterday"},
@@ -582,7 +582,12 @@ def test_conversation_of_a_stranger_is_shown() -> None:
         {"$type": "shop.Order"},
         None,
     ]
-    root = {"$type": "Conversation", "items": items, "memories": [2], "tools": ref}
+    root: object = {
+        "$type": "Conversation",
+        "items": items,
+        "memories": [2],
+        "tools": ref,
+    }
 
     text = shown(document(root, [ref]))
 

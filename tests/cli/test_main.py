@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -170,3 +171,26 @@ def test_reader_may_leave_early() -> None:
 
     assert errors == b""
     assert process.returncode == 1
+
+
+@pytest.mark.parametrize(
+    ("shell", "expected"),
+    [("bash", "plain,inspect"), ("zsh", "plain\ninspect"), ("fish", "plain,inspect")],
+)
+def test_shells_complete_commands(shell: str, expected: str) -> None:
+    """With what they ask for when somebody presses the key."""
+    asked: dict[str, Any] = {
+        "_GRAPHCODEC_COMPLETE": f"{shell}_complete",
+        "COMP_WORDS": "graphcodec ins",
+        "COMP_CWORD": "ins" if shell == "fish" else "1",
+    }
+
+    assert expected in run(**asked).stdout
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_can_be_installed(shell: str) -> None:
+    """By a script that the program writes."""
+    script = run(_GRAPHCODEC_COMPLETE=f"{shell}_source").stdout
+
+    assert f"_GRAPHCODEC_COMPLETE={shell}_complete" in script
