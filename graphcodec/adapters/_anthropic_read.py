@@ -107,6 +107,7 @@ class MessagesReader:
     def __init__(
         self, data: Mapping[str, object] | Sequence[object], *, spool_above: int
     ) -> None:
+        self._is_list = isinstance(data, list)
         self._whole, self._messages = _whole(data)
         self._parts = PartsReader(DIALECT)
         self._results = ResultsReader(self._parts, spool_above)
@@ -121,6 +122,8 @@ class MessagesReader:
         note: Note = {"form": "message"}
         if "messages" in self._whole:
             note = noted(self._whole, (*self._system(), "messages"))
+        if self._is_list:
+            note["list"] = True
         for position, item in enumerate(self._messages):
             self._message(position, item)
         return self._draft.conversation(note)

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Final, cast
 
 from attrs import frozen
 
+from graphcodec.adapters._notes import as_fields, stash_note
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
@@ -46,7 +48,7 @@ class Format:
         return cast("Callable[[object], Conversation]", function)(data)
 
     def write(self, conversation: Conversation) -> object:
-        """Return *conversation* as plain JSON.
+        """Return *conversation* as plain JSON, a list if it was read from one.
 
         Args:
             conversation: The conversation.
@@ -56,7 +58,11 @@ class Format:
             HandleError: If bytes are gone, changed or out of reach.
         """
         function = getattr(import_module(self.module), f"to_{self.key}")
-        return cast("Callable[[Conversation], object]", function)(conversation)
+        data = cast("Callable[[Conversation], object]", function)(conversation)
+        whole = as_fields(data) or {}
+        was_list = stash_note(conversation.stash, self.key).get("list") is True
+        # What was short for a map is so again, if there is nothing else in it.
+        return whole[self.entries] if was_list and [*whole] == [self.entries] else data
 
 
 # One line for each; strings, so that a format nobody asks for costs nothing.

@@ -40,6 +40,7 @@ class ChatReader:
     def __init__(
         self, data: Mapping[str, object] | Sequence[object], *, spool_above: int
     ) -> None:
+        self._is_list = isinstance(data, list)
         self._whole = _whole(data)
         self._spool_above = spool_above
         self._parts = PartsReader(DIALECT)
@@ -54,7 +55,10 @@ class ChatReader:
         messages = as_list(self._whole["messages"]) or []
         for position, item in enumerate(messages):
             self._message(position, item)
-        return self._draft.conversation(noted(self._whole, ("messages",)))
+        note = noted(self._whole, ("messages",))
+        if self._is_list:
+            note["list"] = True
+        return self._draft.conversation(note)
 
     def _message(self, position: int, item: object) -> None:
         path = f"$.messages[{position}]"

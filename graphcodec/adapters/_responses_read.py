@@ -47,6 +47,7 @@ class ResponsesReader:
     def __init__(
         self, data: Mapping[str, object] | Sequence[object], *, spool_above: int
     ) -> None:
+        self._is_list = isinstance(data, list)
         self._whole, self._section = _whole(data)
         self._spool_above = spool_above
         self._parts = PartsReader(DIALECT)
@@ -63,6 +64,8 @@ class ResponsesReader:
         note = noted(self._whole, (*tops, self._section))
         if tops:
             self._draft.instruct(cast("str", said), {"from": "instructions"})
+        if self._is_list:
+            note["list"] = True
         if self._section != "input":
             note["section"] = self._section
         items = self._whole[self._section]

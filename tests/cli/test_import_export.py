@@ -97,6 +97,15 @@ def test_a_list_is_short_for_messages(tmp_path: Path) -> None:
     assert len(taken(file).items) == 1
 
 
+@pytest.mark.parametrize("name", ["openai-chat", "openai-responses", "anthropic"])
+def test_a_list_comes_back_as_one(name: str) -> None:
+    """What was a bare list is one again, of messages or of items."""
+    text = json.dumps(SAID["messages"]).encode()
+    there = call("import", "--from", name, "-", given=text)
+
+    assert call("export", "--to", name, "-", given=there.out).json == SAID["messages"]
+
+
 def test_the_suffix_says_what_to_write(chat: Path, tmp_path: Path) -> None:
     """A document may be packed and compressed, as its name says."""
     document = tmp_path / "chat.msgpack.gzip"
