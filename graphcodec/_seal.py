@@ -113,6 +113,25 @@ class Seal:
         salt: bytes = self._ciphers.new_salt() if self._mode == "encrypt" else b""
         return salt + self._current.encode()
 
+    def name_in(self, parameters: bytes) -> str:
+        """Return the id of the key that sealed.
+
+        Args:
+            parameters: Those of a layer that this seal has opened.
+        """
+        return parameters[self._salt_size :].decode(errors="replace")
+
+    def using(self, current: str) -> Seal:
+        """Return the seal that seals with another one of the keys.
+
+        Args:
+            current: Its id.
+        """
+        other = object.__new__(Seal)
+        other._mode, other._current = self._mode, current
+        other._ciphers, other._keys = self._ciphers, self._keys
+        return other
+
     def close(
         self, parameters: bytes, payload: Data, header: bytes, context: bytes
     ) -> bytes:
@@ -195,8 +214,7 @@ class Seal:
 
     def _key(self, parameters: bytes) -> tuple[bytes, _Key]:
         """Return the salt that parameters begin with, and the key that they name."""
-        size = self._salt_size
-        name = parameters[size:].decode(errors="replace")
+        size, name = self._salt_size, self.name_in(parameters)
         if len(parameters) <= size or name not in self._keys:
             shown = excerpt(name)
             msg = f"the document is sealed with a key {shown}, which this seal lacks"

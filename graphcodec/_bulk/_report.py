@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from attrs import field, frozen
 
 __all__ = ["Failure", "Report"]
@@ -33,11 +35,13 @@ class Report:
         done: How many documents were done now.
         skipped: How many were found done.
         failures: Those that could not be done, in no order.
+        reasons: Why there was something to do, if the work says so, and for how many.
     """
 
     done: int = 0
     skipped: int = 0
     failures: tuple[Failure, ...] = ()
+    reasons: Mapping[str, int] = field(factory=dict[str, int])
 
     @property
     def total(self) -> int:

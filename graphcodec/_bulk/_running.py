@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import traceback
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final, Protocol, TypeAlias, TypeVar
 
@@ -38,8 +39,11 @@ class Job(Protocol):
 
 J = TypeVar("J", bound=Job)
 
-Work: TypeAlias = Callable[[J], bool]
+Work: TypeAlias = Callable[[J], bool | Sequence[str]]
 """Does one job; False if there was nothing to do. Raises if it can't be done.
+
+Instead of True it may give the reasons for which there was something to do, which are
+counted: there are few of them, whatever the number of jobs.
 
 It may be called again for a job it has done, when a process was killed before it could
 say so. It is pickled on its way to another process.
@@ -92,15 +96,17 @@ def do(work: Work[J], jobs: Iterable[J]) -> Report:
     """
     done = skipped = 0
     failures: list[Failure] = []
+    reasons = Counter[str]()
     for job in jobs:
         try:
             changed = work(job)
         except Exception as exc:  # noqa: BLE001 - reported; the work is anybody's
             failures.append(failure(job, exc))
         else:
-            done += changed
+            done += bool(changed)
             skipped += not changed
-    return Report(done=done, skipped=skipped, failures=tuple(failures))
+            reasons.update(changed if not isinstance(changed, bool) else ())
+    return _report(done, skipped, failures, reasons)
 
 
 def failure(job: Job, error: Exception) -> Failure:
@@ -122,10 +128,20 @@ def _batches(jobs: Sequence[J], size: int) -> Iterator[Sequence[J]]:
 def _added(reports: Iterable[Report], total: int, progress: Progress | None) -> Report:
     done = skipped = 0
     failures: list[Failure] = []
+    reasons = Counter[str]()
     for report in reports:
         done += report.done
         skipped += report.skipped
         failures += report.failures
+        reasons.update(report.reasons)
         if progress is not None:
             progress(done + skipped + len(failures), total)
-    return Report(done=done, skipped=skipped, failures=tuple(failures))
+    return _report(done, skipped, failures, reasons)
+
+
+def _report(
+    done: int, skipped: int, failures: list[Failure], reasons: Counter[str]
+) -> Report:
+    return Report(
+        done=done, skipped=skipped, failures=tuple(failures), reasons=dict(reasons)
+    )

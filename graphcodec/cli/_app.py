@@ -23,6 +23,7 @@ _COMMANDS: Final[Mapping[str, str]] = {
     "doctor": "graphcodec.cli._doctor:doctor",
     "validate": "graphcodec.cli._validate:validate",
     "convert": "graphcodec.cli._convert:convert",
+    "upgrade": "graphcodec.cli._upgrade:upgrade",
     "diff": "graphcodec.cli._diff:diff",
     "import": "graphcodec.cli._import:import_",
     "export": "graphcodec.cli._export:export",

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 import click
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 
-from graphcodec.cli._files import errors_console
+from graphcodec._bulk import Document, Files, Found
+from graphcodec.cli._files import STDIN, errors_console
+from graphcodec.errors import InvalidValueError
 from graphcodec.queues._workers import CodecSource
 
 if TYPE_CHECKING:
@@ -26,6 +28,77 @@ dask_option = click.option(
 )
 
 _MANY: Final = 2
+
+
+def located(files: Sequence[str]) -> tuple[Files, list[Found]]:
+    """Return the file system of some arguments, and the documents that are there.
+
+    Args:
+        files: Files, folders, patterns and URLs.
+
+    Raises:
+        click.UsageError: If there is none.
+    """
+    if STDIN in files:
+        msg = (
+            "the standard input can't be replaced, and has no name to go by in a folder"
+        )
+        raise click.UsageError(msg)
+    for file in files:
+        if "://" not in file and not set(file) & set("*?["):
+            click.Path(exists=True).convert(file, None, None)
+    try:
+        source = Files(files[0])
+        return source, source.find(files)
+    except InvalidValueError as exc:
+        raise click.UsageError(str(exc)) from None
+
+
+def opened_folder(folder: str, *, must_exist: bool = True) -> tuple[Files, str]:
+    """Return the file system of a folder, and what it calls the folder.
+
+    Args:
+        folder: A path or URL.
+        must_exist: Whether one of this machine must be there.
+
+    Raises:
+        click.UsageError: If there is no such file system or folder.
+    """
+    try:
+        target = Files(folder)
+        if target.is_local:
+            kind = click.Path(exists=must_exist, file_okay=False)
+            kind.convert(folder, None, None)
+        return target, target.path(folder)
+    except InvalidValueError as exc:
+        raise click.UsageError(str(exc)) from None
+
+
+def check_targets(
+    documents: Sequence[Document], *, in_place: bool, one_system: bool
+) -> None:
+    """Refuse to write two results to one place, or over what is read.
+
+    Args:
+        documents: The jobs.
+        in_place: Whether to write over what is read is what is wanted.
+        one_system: Whether results go where documents are.
+
+    Raises:
+        click.UsageError: If that would happen.
+    """
+    seen: set[str] = set()
+    for document in documents:
+        if document.target in seen:
+            msg = f"two files would become {document.target}"
+            raise click.UsageError(msg)
+        seen.add(document.target)
+    if in_place or not one_system:
+        return
+    for document in documents:
+        if document.source in seen:
+            msg = f"{document.source} is read and would be replaced; say --in-place"
+            raise click.UsageError(msg)
 
 
 @contextmanager

@@ -10,10 +10,18 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from graphcodec import _formats, _frames
-from graphcodec._bulk import BATCH, Document, Files, Found, Rewrite, run
+from graphcodec._bulk import BATCH, Document, Found, Rewrite, run
 from graphcodec._bulk._conversion import Compress, Conversion
 from graphcodec._documents._names import COMPRESSIONS, FORMATS
-from graphcodec.cli._bulk import codec_source, dask_option, tell, watched
+from graphcodec.cli._bulk import (
+    check_targets,
+    codec_source,
+    dask_option,
+    located,
+    opened_folder,
+    tell,
+    watched,
+)
 from graphcodec.cli._files import (
     DOCUMENT,
     STDIN,
@@ -24,7 +32,7 @@ from graphcodec.cli._files import (
     read_bytes,
     write_bytes,
 )
-from graphcodec.errors import GraphCodecError, InvalidValueError
+from graphcodec.errors import GraphCodecError
 
 if TYPE_CHECKING:
     from graphcodec._formats import Format
@@ -115,23 +123,10 @@ def _planned(
     files: Sequence[str], output: str | None, wanted: Conversion, *, resume: bool
 ) -> tuple[Rewrite, list[Document]]:
     """Return what to do, and with which documents."""
-    if STDIN in files:
-        msg = (
-            "the standard input can't be replaced, and has no name to go by in a folder"
-        )
-        raise click.UsageError(msg)
-    for file in files:
-        if "://" not in file and not set(file) & set("*?["):
-            click.Path(exists=True).convert(file, None, None)
-    try:
-        source = Files(files[0])
-        found = source.find(files)
-        target = source if output is None else Files(output)
-        folder = None if output is None else _folder(target, output)
-    except InvalidValueError as exc:
-        raise click.UsageError(str(exc)) from None
+    source, found = located(files)
+    target, folder = (source, None) if output is None else opened_folder(output)
     documents = [_document(one, folder, wanted) for one in found]
-    _check_targets(documents, in_place=folder is None, one_system=source.is_local)
+    check_targets(documents, in_place=folder is None, one_system=source.is_local)
     limits = wanted.codec.get().limits
     work = Rewrite(
         source=source, target=target, make=wanted, limits=limits, replace=not resume
@@ -139,33 +134,10 @@ def _planned(
     return work, documents
 
 
-def _folder(target: Files, output: str) -> str:
-    if target.is_local:
-        click.Path(exists=True, file_okay=False).convert(output, None, None)
-    return target.path(output)
-
-
 def _document(one: Found, folder: str | None, wanted: Conversion) -> Document:
     if folder is None:
         return Document(one.name, one.path, one.path)
     return Document(one.name, one.path, f"{folder}/{wanted.named(one.below)}")
-
-
-def _check_targets(
-    documents: Sequence[Document], *, in_place: bool, one_system: bool
-) -> None:
-    seen: set[str] = set()
-    for document in documents:
-        if document.target in seen:
-            msg = f"two files would become {document.target}"
-            raise click.UsageError(msg)
-        seen.add(document.target)
-    if in_place or not one_system:
-        return
-    for document in documents:
-        if document.source in seen:
-            msg = f"{document.source} is read and would be replaced; say --in-place"
-            raise click.UsageError(msg)
 
 
 # One

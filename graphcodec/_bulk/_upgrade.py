@@ -1,0 +1,196 @@
+"""Documents written anew by the classes of today, where that makes a difference."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from attrs import field, frozen
+
+from graphcodec import _formats, _frames
+from graphcodec._bulk._files import Document, Files
+from graphcodec._documents._names import COMPRESSIONS
+from graphcodec._documents._outdated import outdated, same_form
+from graphcodec._limits import exceeded
+from graphcodec._process import PerProcess
+from graphcodec.codec import Codec
+from graphcodec.errors import InvalidValueError
+from graphcodec.queues._workers import CodecSource
+
+if TYPE_CHECKING:
+    from graphcodec._bulk._conversion import Compress
+    from graphcodec._compressing import Compression
+    from graphcodec._formats import Format
+    from graphcodec._frames import Layer
+    from graphcodec._seal import Seal
+
+__all__ = ["Renewal", "Upgrade"]
+
+
+class _Codecs:
+    """The codecs of one process that read a document and write it anew.
+
+    Args:
+        source: What gives the codec of the user.
+    """
+
+    def __init__(self, source: CodecSource) -> None:
+        self._source = source
+        self._made = PerProcess(self._make)
+
+    def __reduce__(self) -> tuple[type[_Codecs], tuple[CodecSource]]:
+        return _Codecs, (self._source,)
+
+    def _make(self) -> tuple[Codec, dict[Format, Codec]]:
+        given = self._source.get()
+        # What reading would drop or lower without a word, stays as it is.
+        bare = given.replace(
+            seal=None, compression=None, trust=None, unknown_fields=_kept(given)
+        )
+        return given, {name: bare.replace(format=name) for name in ("json", "msgpack")}
+
+    @property
+    def given(self) -> Codec:
+        """The codec of the user."""
+        return self._made.get()[0]
+
+    def writing(self, format_: Format) -> Codec:
+        """Return the codec that writes a format, without a frame."""
+        return self._made.get()[1][format_]
+
+
+def _kept(codec: Codec) -> str:
+    options = codec._options  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+    return "keep" if options.unknown_fields == "ignore" else options.unknown_fields
+
+
+@frozen(kw_only=True)
+class Renewal:
+    """What becomes of one document.
+
+    Attributes:
+        codec: Whose classes, limits and keys count.
+        format: The format that all are to have; None where each keeps its own.
+        compress: How all are to be compressed; None where each stays as it is.
+        reseal: Whether what is sealed with another key than the current one is sealed
+            with that.
+    """
+
+    codec: CodecSource = field(factory=lambda: CodecSource(Codec))
+    format: Format | None = None
+    compress: Compress | None = None
+    reseal: bool = False
+    _codecs: _Codecs = field(init=False, repr=False, eq=False)
+
+    def __attrs_post_init__(self) -> None:
+        object.__setattr__(self, "_codecs", _Codecs(self.codec))
+
+    def of(self, data: bytes) -> tuple[bytes, list[str]]:
+        """Return the new document, and why it is another one; no reason, no change.
+
+        Args:
+            data: The document as it is.
+
+        Raises:
+            GraphCodecError: If the codec refuses it, or what would become of it.
+        """
+        codec = self._codecs.given
+        limits = codec.limits
+        if len(data) > limits.max_bytes:
+            raise exceeded("max_bytes", limits.max_bytes, len(data), "$")
+        document = bytes(_frames.opened(data, limits, codec.seal))
+        binary = _formats.is_binary(document)
+        wire = _formats.read(document)
+        was = _formats.name_of(binary=binary)
+        format_ = self.format or was
+        layers = _frames.parse(data).layers if _frames.is_frame(data) else ()
+        why = outdated(wire, codec.shape_of)
+        writing = self._codecs.writing(format_)
+        new = writing.encode(writing.decode(document))
+        if format_ != was:
+            why.append(f"format: {was}, now {format_}")
+        elif not why and new != document and not same_form(wire, _formats.read(new)):
+            why.append("form: it is written in another way now")
+        compression = self._compression(layers, why)
+        seal = self._seal(codec.seal, layers, why)
+        if not why:
+            return data, why
+        if compression is None and seal is None:
+            return new, why
+        return _frames.framed(new, limits, compression=compression, seal=seal), why
+
+    def _compression(
+        self, layers: tuple[Layer, ...], why: list[str]
+    ) -> Compression | None:
+        """Return how to compress the new document: as the old one, unless told."""
+        shown = _frames.names(layers)
+        was = shown[-1] if shown and shown[-1] in COMPRESSIONS else "none"
+        now = self.compress or was
+        if now != was:
+            why.append(f"compression: {was}, now {now}")
+        return None if now == "none" else cast("Compression", now)
+
+    def _seal(
+        self, seal: Seal | None, layers: tuple[Layer, ...], why: list[str]
+    ) -> Seal | None:
+        """Return what seals the new document: the key of the old one, unless told."""
+        if seal is None:
+            return None
+        name = seal.name_in(layers[0].parameters)
+        if not self.reseal:
+            return seal.using(name)
+        if name != seal.current:
+            why.append(f"key: {name}, now {seal.current}")
+        return seal
+
+
+@frozen(kw_only=True)
+class Upgrade:
+    """Writes documents anew that are of earlier classes: a work.
+
+    Attributes:
+        source: Where the documents are.
+        renewal: What becomes of each.
+        target: Where the results go, with those that need no change as they are; None
+            to replace the documents.
+        backup: Where a document goes before it is replaced, if anywhere.
+        dry: Whether to write nothing, and say why it would be.
+    """
+
+    source: Files
+    renewal: Renewal
+    target: Files | None = None
+    backup: Files | None = None
+    dry: bool = False
+
+    def __call__(self, document: Document) -> list[str]:
+        """Do one document; say why there was anything to do."""
+        there = self.target is not None and self.target.exists(document.target)
+        if there and not self.dry:
+            # It came there as a whole, so it is the record of what was done.
+            return []
+        data = self._read(document)
+        out, why = self.renewal.of(data)
+        if self.dry:
+            return why
+        if self.target is not None:
+            self.target.write(document.target, out)
+        elif why:
+            self._back_up(document, data)
+            if self._read(document) != data:
+                msg = "somebody else has changed it meanwhile; it is as they left it"
+                raise InvalidValueError(msg, hint="upgrade it again")
+            self.source.write(document.source, out)
+        return why
+
+    def _read(self, document: Document) -> bytes:
+        return self.source.read(document.source, self.renewal.codec.get().limits)
+
+    def _back_up(self, document: Document, data: bytes) -> None:
+        if self.backup is None:
+            return
+        limits = self.renewal.codec.get().limits
+        if not self.backup.exists(document.target):
+            self.backup.write(document.target, data)
+        elif self.backup.read(document.target, limits) != data:
+            msg = f"there is another backup at {document.target!r:.200}"
+            raise InvalidValueError(msg, hint="give another folder for this one")
