@@ -85,9 +85,8 @@ class Codec:
             They are asked after *resolvers* and before the built-in ones.
         write_unregistered: Whether a marked class that is not among *types* may be
             written. Who reads what they wrote, such as a cache or a queue, says no.
-        redact: What is never written: rules that every graph goes through first, on
-            whatever way it is written, `content_hash` included. See
-            `graphcodec.redact`.
+        redact: What is never written: rules that every graph goes through first, also
+            for `content_hash`. See `graphcodec.redact`.
 
     Raises:
         InvalidValueError: If an option, a class or a plug-in can't be used.
@@ -303,12 +302,9 @@ class Codec:
             obj: See `encode`.
 
         Raises:
-            InvalidValueError: If a class refuses what a rule leaves of an object.
-            CyclicGraphError: See `graphcodec.redact`.
-            LimitExceededError: If the matching takes too long.
+            GraphCodecError: See `graphcodec.redact`.
         """
-        # Loaded only where somebody redacts.
-        from graphcodec._redaction._running import redacted  # noqa: PLC0415
+        from graphcodec._redaction._running import redacted  # noqa: PLC0415 - if used
 
         rules = self._options.redact
         return redacted(obj, rules, functions=self._registry.functions_of)
@@ -377,9 +373,6 @@ class Codec:
         if self._engine.hooks.custom:
             msg = "a codec with hooks of its own can't be pickled; pass a factory"
             raise pickle.PicklingError(msg)
-        if any(rule.key is not None for rule in self._options.redact):
-            msg = "a codec whose rules have a key can't be pickled, since keys never"
-            raise pickle.PicklingError(f"{msg} are; pass a factory")
         return _remade, (self._options, self._registered, self._added_resolvers)
 
     # Registration
