@@ -22,6 +22,7 @@ from graphcodec._classes._registry import TypeRegistry
 from graphcodec._classes._shapes import Shape
 from graphcodec._coding._engine import Engine, Finish
 from graphcodec._compressing import Compression
+from graphcodec._coding._forms import maps
 from graphcodec._formats import Data, Format, as_bytes
 from graphcodec._graphs._comparing import difference
 from graphcodec._graphs._conforming import mismatch
@@ -471,7 +472,9 @@ class Codec:
             finish: Takes the outermost map, which it must leave as it is, and returns
                 its result and the bytes of the document.
         """
-        return self._engine.written(obj, self._options.format, finish)
+        return self._engine.written(
+            obj, self._options.format, lambda wire: finish(maps(wire))
+        )
 
     @property
     def format(self) -> Format:

@@ -315,11 +315,26 @@ def _steps(trail: tuple[Any, ...] | None) -> tuple[Step, ...]:
 # What is asked of a whole document
 
 
-def check_limits(document: Document, size: int, limits: Limits) -> None:
-    """Refuse a document that breaks a limit.
+def may_break(limits: Limits, nodes: int, size: int) -> bool:
+    """Say whether a document is large or deep enough to break a limit at all.
 
-    The exact pass runs only if the document is large or deep enough to break one:
-    a text is no longer than its document, and `NESTING` levels fit into a node.
+    A text is no longer than its document, and `NESTING` levels fit into a node.
+
+    Args:
+        limits: What is allowed.
+        nodes: How many nodes it has.
+        size: Its length, in bytes.
+    """
+    deepest = (nodes + 1) * NESTING
+    return (
+        nodes > limits.max_nodes
+        or deepest > limits.max_depth
+        or size > min(limits.max_string, limits.max_container)
+    )
+
+
+def check_limits(document: Document, size: int, limits: Limits) -> None:
+    """Refuse a document that breaks a limit; the exact pass runs only if it may.
 
     Args:
         document: The document.
@@ -332,10 +347,7 @@ def check_limits(document: Document, size: int, limits: Limits) -> None:
     nodes = len(document.nodes)
     if nodes > limits.max_nodes:
         raise exceeded("max_nodes", limits.max_nodes, nodes, "$.nodes")
-    deepest = (nodes + 1) * NESTING
-    if deepest > limits.max_depth or size > min(
-        limits.max_string, limits.max_container
-    ):
+    if may_break(limits, nodes, size):
         _check_parts(document, limits)
 
 

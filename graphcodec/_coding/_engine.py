@@ -21,7 +21,8 @@ from graphcodec._classes._slots import (
     Scalar,
     slot_of,
 )
-from graphcodec._coding._document import Document, Sizes, check_limits
+from graphcodec._coding._document import Document, Sizes, check_limits, may_break
+from graphcodec._coding._forms import maps
 from graphcodec._coding._ordering import order_nodes
 from graphcodec._coding._read_call import ReadCall
 from graphcodec._coding._read_program import OpaqueOwner, ReadProgram
@@ -181,8 +182,9 @@ class Engine:
         Args:
             obj: The root.
             format: ``json`` or ``msgpack``.
-            finish: Takes the outermost map and returns its result and the bytes of the
-                document; called again if text in the map is none that JSON can hold.
+            finish: Takes the outermost map, in which maps may be forms, and returns its
+                result and the bytes of the document; called again if text in the map is
+                none that JSON can hold.
             bound: The limit for the bytes of the document.
         """
         if self._prepare is not None:
@@ -218,8 +220,8 @@ class Engine:
         most = limits.max_bytes if bound == "max_bytes" else limits.max_decompressed
         if size > most:
             raise exceeded(bound, most, size, "$")
-        document = Document(wire, program.shape_of)
-        check_limits(document, size, limits)
+        if may_break(limits, len(wire.get("nodes", [])), size):
+            check_limits(Document(maps(wire), program.shape_of), size, limits)
         return out
 
     def _document(self, obj: object, call: WriteCall) -> dict[str, Any]:
@@ -251,7 +253,7 @@ class Engine:
     def _ordered(self, wire: dict[str, Any], call: WriteCall) -> dict[str, Any]:
         """Number the nodes of a deep or cyclic graph so that children come first."""
         anyhow = _with_nodes(wire, call, list(range(len(call.nodes.written))))
-        order = order_nodes(Document(anyhow, call.program.shape_of))
+        order = order_nodes(Document(maps(anyhow), call.program.shape_of))
         nodes = [anyhow["nodes"][number] for number in order]
         call.nodes.renumber(order)
         return {"graphcodec": 1, "nodes": nodes, "root": anyhow["root"]}
@@ -259,9 +261,9 @@ class Engine:
     def _sized(self, wire: dict[str, Any], call: WriteCall) -> dict[str, Any]:
         if call.hashed:
             by_identity = self.registry.hashed_by_identity()
-            sizes = Sizes(wire.get("nodes", []), by_identity)
+            sizes = Sizes(maps(wire.get("nodes", [])), by_identity)
             for member in call.hashed:
-                sizes.check(member)
+                sizes.check(maps(member))
         return wire
 
     def canonical(self, obj: object) -> bytes:

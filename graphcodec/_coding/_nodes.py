@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, TypeAlias
 
+from graphcodec._coding._forms import move, refer
 from graphcodec._limits import exceeded
 from graphcodec._values import Wire
 
@@ -40,7 +41,7 @@ class Nodes:
         self.numbers: dict[Key, int] = {}
         self.written: list[Any] = []
         self._references: list[Wire] = []
-        self._moved: list[tuple[int, Wire]] = []
+        self._moved: list[tuple[int, Any]] = []
         self._most = most
 
     def reference(self, key: Key) -> Wire:
@@ -77,9 +78,7 @@ class Nodes:
                 holder[place] = self._references[number]
                 self.written[number] = written
             else:
-                self.written[number] = written.copy()
-                written.clear()
-                written.update(self._references[number])
+                self.written[number] = move(written)
                 self._moved.append((number, written))
         self.renumber(order)
         return [self.written[number] for number in order]
@@ -92,7 +91,7 @@ class Nodes:
         """
         new = {number: place for place, number in enumerate(order)}
         for number, reference in (*enumerate(self._references), *self._moved):
-            reference["n"] = new[number]
+            refer(reference, new[number])
 
     def finished(self, kept: list[Any], *, keyed: bool) -> list[int]:
         """Return the numbers in the order in which their objects were finished.

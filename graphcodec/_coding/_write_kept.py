@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from graphcodec._coding._forms import as_map
 from graphcodec._coding._nodes import Key
 from graphcodec._coding._plain import is_text
 from graphcodec._limits import NESTING, ROOM
@@ -32,14 +33,15 @@ class KeptWriter:
     def __init__(self, call: WriteCall) -> None:
         self._call = call
 
-    def extras(self, out: Wire, kept: Mapping[str, object], level: int) -> None:
-        """Write back the fields that the class does not know.
+    def extras(self, owner: object, kept: Mapping[str, object], level: int) -> Wire:
+        """Return a map with the fields added that its class does not know.
 
         Args:
-            out: The map of their owner.
+            owner: The map of their owner.
             kept: The fields.
             level: The level at which their values stand.
         """
+        out = as_map(owner)
         # What is kept may refer to its owner, even where a class has only scalars.
         self._call.tangled = True
         slot: dict[int, Key] = {}
@@ -54,6 +56,7 @@ class KeptWriter:
                 else:
                     out[key] = self._call.untyped(value, level)
                 self._call.steps.pop()
+        return out
 
     def opaque(self, node: OpaqueNode, level: int) -> Wire:
         """Return the map of an object whose class is not known.

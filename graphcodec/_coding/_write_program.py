@@ -1,8 +1,9 @@
 """One generated function per class that turns an object into its map.
 
-The source of a function is a dict display with one expression per field, so its cost is
-that of the display. It is put where tracebacks and debuggers find it. Two builds come
-from the same text: see `graphcodec._coding._write_call` for what sets them apart.
+The source of a function makes a map with one expression per field, so its cost is that
+of the map: a form (`graphcodec._coding._forms`) in the fast build, a dict in the other.
+It is put where tracebacks and debuggers find it. Two builds come from the same text:
+see `graphcodec._coding._write_call` for what else sets them apart.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from graphcodec._classes._slots import (
     Untyped,
     height,
 )
+from graphcodec._coding._forms import Wrapper, form
 from graphcodec._coding._source import Build, Namespace
 from graphcodec._limits import NESTING
 from graphcodec._live import type_name, unreadable
@@ -75,6 +77,7 @@ class WriteProgram:
             # Nobody changes these, so one of each will do.
             NO_ITEMS=[],
             NO_ENTRIES={},
+            anything=Wrapper,
             written=self.writers.get,
             write_float=write_float,
             write_int=write_int,
@@ -235,7 +238,7 @@ class _Expressions:
         return (
             f"({v} if type({source}) is str"
             f" else NO_ENTRIES if type({v}) is dict and not {v}"
-            f' else {{"$any": f({v}, w, {level} + 1)}} if (f := written(type({v})))'
+            f" else anything(f({v}, w, {level} + 1)) if (f := written(type({v})))"
             f" else w.untyped({v}, {level}))"
         )
 
@@ -349,8 +352,8 @@ class _Function(_Expressions):
     def source(self, name: str) -> str:
         """Return the definition under the given name."""
         entries = self._entries()
-        timed = any("times" in entry for entry in entries)
-        display = ["out = {", *(f"    {entry}," for entry in entries), "}"]
+        timed = any("times" in value for value in entries.values())
+        display = self._dict(entries) if self._careful else self._form(entries)
         body = [
             *(["times, time = w.times, None"] if timed else []),
             *(self._leaf(display) if self._is_leaf() else self._node(display)),
@@ -359,6 +362,15 @@ class _Function(_Expressions):
         ]
         head = f"def {name}(o, w, level):  # {type_name(self._shape.cls)}"
         return "\n".join([head, *(f"    {line}" for line in body), ""])
+
+    def _dict(self, entries: dict[str, str]) -> list[str]:
+        lines = (f"    {key!r}: {value}," for key, value in entries.items())
+        return ["out = {", *lines, "}"]
+
+    def _form(self, entries: dict[str, str]) -> list[str]:
+        made = self._name(form(self._shape.cls.__name__, list(entries)), "form")
+        lines = (f"    {value},  # {key!r}" for key, value in entries.items())
+        return [f"out = {made}(", *lines, ")"]
 
     def _node(self, display: list[str]) -> list[str]:
         """Return the lines for an object that may contain others, or itself."""
@@ -372,7 +384,7 @@ class _Function(_Expressions):
             # Whatever is met while this is None contains itself.
             "memo[key] = None",
             *display,
-            *self._extra(),
+            *self._extra("out"),
             "memo[key] = out",
         ]
 
@@ -382,7 +394,8 @@ class _Function(_Expressions):
             *display,
             "if w.memo.setdefault(id(o), out) is not out:",
             "    return w.met.get(id(o)) or w.again(id(o), o, level)",
-            *self._extra(),
+            # What is kept may refer to its owner.
+            *self._extra("out = w.memo[id(o)]"),
         ]
 
     def _is_leaf(self) -> bool:
@@ -397,14 +410,15 @@ class _Function(_Expressions):
             return height(UNTYPED)
         return max((height(item.slot) for item in self._shape.fields), default=0)
 
-    def _entries(self) -> list[str]:
-        entries = [f'"$type": {self._shape.mark.tag!r}']
+    def _entries(self) -> dict[str, str]:
+        """Return the expression for each key of the map."""
+        entries = {"$type": repr(self._shape.mark.tag)}
         if self._shape.mark.version > 1:
-            entries.append(f'"$v": {self._shape.mark.version}')
+            entries["$v"] = str(self._shape.mark.version)
         if self._hook is not None:
-            value = f"w.own({self._name(self._hook, 'hook')}, o, level + 1)"
-            return [*entries, f'"$value": {value}']
-        return [*entries, *map(self._field, self._shape.fields)]
+            hook = self._name(self._hook, "hook")
+            return {**entries, "$value": f"w.own({hook}, o, level + 1)"}
+        return {**entries, **{f.key: self._field(f) for f in self._shape.fields}}
 
     def _field(self, item: Field) -> str:
         source = f"(v := o.{item.name})"
@@ -414,9 +428,9 @@ class _Function(_Expressions):
         if value == f"(v := o.{item.name})":
             # Nothing looks at it again.
             value = f"o.{item.name}"
-        return f"{item.key!r}: {self.at(repr(item.key), value)}"
+        return self.at(repr(item.key), value)
 
-    def _extra(self) -> list[str]:
+    def _extra(self, target: str) -> list[str]:
         place = self._shape.extra
         if place is None or self._hook is not None:
             return []
@@ -424,7 +438,8 @@ class _Function(_Expressions):
             test, found = f"{place!r} in o.__dict__", f"o.__dict__[{place!r}]"
         else:
             test = found = f"o.{place}"
-        return [f"if {test}:", f"    w.kept_fields.extras(out, {found}, level + 1)"]
+        added = f"w.kept_fields.extras(out, {found}, level + 1)"
+        return [f"if {test}:", f"    {target} = {added}"]
 
 
 def _is_leaf_slot(slot: Slot) -> bool:
