@@ -19,7 +19,8 @@ from graphcodec.errors import (
     VersionError,
 )
 
-Data: TypeAlias = bytes | bytearray | memoryview | str
+Buffer: TypeAlias = bytes | bytearray | memoryview
+Data: TypeAlias = Buffer | str
 Format: TypeAlias = Literal["json", "msgpack"]
 
 VERSION: Final = 1
@@ -59,7 +60,7 @@ def write_canonical(wire: object) -> bytes:
     return _write_sorted(wire)
 
 
-def is_binary(data: bytes | bytearray | memoryview) -> bool:
+def is_binary(data: Buffer) -> bool:
     """Say whether *data* is MessagePack: whether it begins with one of its maps."""
     first = bytes(data[:1])
     return b"\x80" <= first <= b"\x8f" or first in (b"\xde", b"\xdf")
@@ -70,7 +71,7 @@ def name_of(*, binary: bool) -> Format:
     return "msgpack" if binary else "json"
 
 
-def read(data: bytes | bytearray | memoryview) -> dict[str, Any]:
+def read(data: Buffer) -> dict[str, Any]:
     """Return the outermost map of a document.
 
     Args:
@@ -119,7 +120,7 @@ def _envelope(wire: object) -> dict[str, Any]:
     return wire
 
 
-def as_bytes(data: Data) -> bytes | bytearray | memoryview:
+def as_bytes(data: Data) -> Buffer:
     """Return a document as bytes.
 
     Args:

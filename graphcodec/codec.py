@@ -21,8 +21,8 @@ from graphcodec._classes._marks import Upgrade, mark_of
 from graphcodec._classes._registry import TypeRegistry
 from graphcodec._classes._shapes import Shape
 from graphcodec._coding._engine import Engine, Finish
+from graphcodec._coding._write_forms import maps
 from graphcodec._compressing import Compression
-from graphcodec._coding._forms import maps
 from graphcodec._formats import Data, Format, as_bytes
 from graphcodec._graphs._comparing import difference
 from graphcodec._graphs._conforming import mismatch

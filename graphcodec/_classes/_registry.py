@@ -180,6 +180,18 @@ class TypeRegistry:
         found = [shape for shape in shapes.values() if shape is not None]
         return sorted(found, key=lambda shape: shape.mark.tag)
 
+    def below(self, bases: tuple[type, ...]) -> list[Shape]:
+        """Return the shapes of the registered classes that derive from some others.
+
+        Families that were not met so far are left out: nothing is imported for this.
+
+        Args:
+            bases: The others.
+        """
+        classes = dict.fromkeys(self._tags.values())
+        shapes = [self.shape(cls) for cls in classes if issubclass(cls, bases)]
+        return [shape for shape in shapes if shape is not None]
+
     def _class_of(self, tag: str) -> type | None:
         cls = self._tags.get(tag)
         if cls is None and ":" in tag:

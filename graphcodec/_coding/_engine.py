@@ -22,11 +22,12 @@ from graphcodec._classes._slots import (
     slot_of,
 )
 from graphcodec._coding._document import Document, Sizes, check_limits, may_break
-from graphcodec._coding._forms import maps
 from graphcodec._coding._ordering import order_nodes
 from graphcodec._coding._read_call import ReadCall
-from graphcodec._coding._read_program import OpaqueOwner, ReadProgram
+from graphcodec._coding._read_forms import FormProgram
+from graphcodec._coding._read_program import Again, OpaqueOwner, ReadProgram
 from graphcodec._coding._write_call import WriteCall
+from graphcodec._coding._write_forms import maps
 from graphcodec._coding._write_program import WriteProgram
 from graphcodec._compressing import Compression
 from graphcodec._formats import Format
@@ -70,6 +71,7 @@ class Programs:
         self.write = WriteProgram(*parts, "fast")
         self.write_carefully = WriteProgram(*parts, "careful")
         self.read = ReadProgram(*parts, "fast", opaque=opaque, trust=trust)
+        self.forms = FormProgram(self.read)
         self.read_carefully = ReadProgram(*parts, "careful", opaque=opaque, trust=trust)
 
 
@@ -312,19 +314,35 @@ class Engine:
         if len(data) > self._limits.max_bytes:
             raise exceeded("max_bytes", self._limits.max_bytes, len(data), "$")
         data = _frames.opened(data, self._limits, seal, context)
+        binary = _formats.is_binary(data)
+        # Whatever is unusual about a document, the dicts say what it means.
+        with suppress(Exception):
+            return self._read_forms(data, binary=binary)
         wire = _formats.read(data)
         check_limits(Document(wire, self.registry.by_tag), len(data), self._limits)
-        programs = self._current()
-        binary = _formats.is_binary(data)
+        program = self._current().read
+        nodes = wire.get("nodes", [])
         try:
-            return self._reading(wire, programs.read, binary=binary).root(wire["root"])
-        except Exception:  # noqa: BLE001 - what it means, the careful build says
+            return self._reading(nodes, program, binary=binary).root(wire["root"])
+        except Exception:  # noqa: BLE001 - likewise, the careful build
             # The fast one may have taken the parsed document apart.
             return self._read_carefully(_formats.read(data), binary=binary)
 
+    def _read_forms(self, data: _formats.Buffer, *, binary: bool) -> object:
+        programs = self._current()
+        parser = programs.forms.parser(data, binary=binary)
+        if parser is None:
+            raise Again
+        wire = parser.parse(data)
+        if may_break(self._limits, len(wire.nodes), len(data)):
+            raise Again
+        call = self._reading(wire.nodes, programs.read, binary=binary)
+        return call.parsed(parser, wire.root)
+
     def _read_carefully(self, wire: dict[str, Any], *, binary: bool) -> object:
         programs = self._current()
-        call = self._reading(wire, programs.read_carefully, binary=binary)
+        nodes = wire.get("nodes", [])
+        call = self._reading(nodes, programs.read_carefully, binary=binary)
         try:
             return call.root(wire["root"])
         except RecursionError:
@@ -356,13 +374,13 @@ class Engine:
         return error
 
     def _reading(
-        self, wire: dict[str, Any], program: ReadProgram, *, binary: bool
+        self, nodes: list[Any], program: ReadProgram, *, binary: bool
     ) -> ReadCall:
         return ReadCall(
             program,
             self.resolvers,
             self._limits,
-            wire.get("nodes", []),
+            nodes,
             binary=binary,
             unknown_fields=self._unknown_fields,
         )
@@ -409,7 +427,7 @@ class Engine:
         if type(value) is not str and fits(value, slot):
             return value
         program = self._current().read_carefully
-        call = self._reading({}, program, binary=False)
+        call = self._reading([], program, binary=False)
         try:
             out: object = program.place(slot, "media", soft=False)(value, call)
             call.limit_trust(out)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, TypeAlias
 
-from graphcodec._coding._forms import move, refer
+from graphcodec._coding._write_forms import move, refer
 from graphcodec._limits import exceeded
 from graphcodec._values import Wire
 

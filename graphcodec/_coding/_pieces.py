@@ -65,20 +65,24 @@ def admits(slot: Slot, cls: type) -> bool:
             return False
 
 
+_PLAIN: Final = ATOMS - {bytes}
+
+
 def require_plain(value: Any) -> None:
     """Refuse what MessagePack can hold and JSON can't, where no marker may stand."""
-    stack = [value]
+    stack = [] if type(value) in _PLAIN else [value]
     while stack:
         item = stack.pop()
         kind = type(item)
-        if kind is list:
-            stack.extend(item)
-        elif kind is dict:
-            for key in item:
+        if kind is dict:
+            for key, part in item.items():
                 if type(key) is not str:
                     malformed("a map needs text keys", key)
-            stack.extend(item.values())
-        elif kind is bytes or kind not in ATOMS:
+                if type(part) not in _PLAIN:
+                    stack.append(part)
+        elif kind is list:
+            stack += [part for part in item if type(part) not in _PLAIN]
+        else:
             malformed("a plain slot of MessagePack holds what JSON can hold", item)
 
 

@@ -49,6 +49,7 @@ from graphcodec._values import MARKERS, Wire, malformed, read_marker
 from graphcodec.errors import GraphCodecError, UndecodableValueError
 
 if TYPE_CHECKING:
+    from graphcodec._coding._read_forms import Parser, Reference
     from graphcodec._limits import Limits
     from graphcodec._resolving import Resolvers
 
@@ -131,16 +132,32 @@ class ReadCall:
         Args:
             wire: What stands at ``root``.
         """
+        return self._complete(lambda: self._root(wire))
+
+    def _root(self, wire: object) -> object:
+        if type(wire) is dict and "$type" in wire:
+            return self.instance(wire, ANYTHING)
+        return self.untyped(wire, soft=True)
+
+    def parsed(self, parser: Parser, root: Any) -> object:
+        """Do what `root` does, for a root that was parsed into a form.
+
+        Args:
+            parser: What parsed it.
+            root: Its form, or a reference.
+        """
+        if type(root) is parser.form:
+            return self._complete(lambda: parser.read(root, self))
+        return self._complete(lambda: self.referred(root, ANYTHING))
+
+    def _complete(self, read: Callable[[], object]) -> object:
         nodes = self._nodes
         for number, node in enumerate(self._wire):
             self.steps.clear()
             nodes.append(self._node(node, number))
         self._run_jobs()
         self.steps.clear()
-        if type(wire) is dict and "$type" in wire:
-            out = self.instance(wire, ANYTHING)
-        else:
-            out = self.untyped(wire, soft=True)
+        out = read()
         self._run_jobs()
         for obj, fields in self._owners:
             self._look_again(obj, fields)
@@ -234,6 +251,15 @@ class ReadCall:
             wire = self._wire[number]
         tag = wire.get("tag")
         return isinstance(tag, str) and tag.startswith("spool:")
+
+    def referred(self, found: Reference, slot: Objects | OneOf) -> Any:
+        """Return what a reference among forms refers to.
+
+        Args:
+            found: The reference.
+            slot: Where it stands.
+        """
+        return self.instance({"$type": "$ref", "n": found.n}, slot)
 
     def _early(self, number: int) -> object:
         """Return the empty form of a node whose turn has not come."""

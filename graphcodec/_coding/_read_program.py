@@ -116,7 +116,7 @@ class ReadProgram:
 
         # A class may refer to itself: its name counts before there is a function.
         if shape not in self._by_shape and self.space.begin(name, publish):
-            source = _Function(self, shape).source(name)
+            source = Function(self, shape).source(name)
             self.space.compile(shape.mark.tag, source)
         return name
 
@@ -131,14 +131,14 @@ class ReadProgram:
         name = f"{family}_{soft}_{self.space.name(slot, 'slot')}"
 
         def source() -> str:
-            value = _Expressions(self, family, soft=soft).value(slot, "v", "v")
+            value = Expressions(self, family, soft=soft).value(slot, "v", "v")
             return f"def {name}(v, r):\n    times = r.times\n    return {value}\n"
 
         function: Read = self.space.once(name, source)
         return function
 
 
-class _Expressions:
+class Expressions:
     """Expressions for the value of a piece of wire."""
 
     def __init__(
@@ -169,10 +169,7 @@ class _Expressions:
         place = self._name(slot, "slot")
         match slot:
             case Untyped():
-                return (
-                    f"({v} if (t := type({source})) is str or t is dict and not {v}"
-                    f" else r.untyped({v}, {self._soft}))"
-                )
+                return self._untyped(source, v)
             case Scalar(cls=cls):
                 return self._scalar(cls, source, v, place)
             case Member():
@@ -204,6 +201,16 @@ class _Expressions:
                 return (
                     f"r.rare.typed({source}, {place}, {self._family!r}, {self._soft})"
                 )
+
+    def _untyped(self, source: str, v: str) -> str:
+        if self._program.careful:
+            return f"r.untyped({source}, {self._soft})"
+        # Written out: most untyped values are text, an empty stash or plain arguments.
+        return (
+            f"({v} if (t := type({source})) is str or t is dict"
+            f" and (not {v} or '$any' not in {v} and not r.binary)"
+            f" else r.untyped({v}, {self._soft}))"
+        )
 
     def _scalar(self, cls: type, source: str, v: str, place: str) -> str:
         rest = f"r.rare.scalar({v}, {place})"
@@ -304,7 +311,7 @@ _CALLS: Final = {
 }
 
 
-class _Function(_Expressions):
+class Function(Expressions):
     """The definition of one class's function.
 
     It takes the map, the call, and the number of the node that the map is, if it is
@@ -367,21 +374,21 @@ class _Function(_Expressions):
         ]
 
     def _fields(self) -> list[str]:
-        fields = self._shape.fields
-        taken = [f"    m{i} = m[{item.key!r}]" for i, item in enumerate(fields)]
         return [
-            *self._frame(len(fields)),
-            *(
-                ["try:", *taken, "except KeyError:", f"    {self._uneven()}"]
-                if taken
-                else []
-            ),
+            *self._taken(),
             "times = r.times",
             *(["mark = len(r.jobs)"] if self._looks_again() else []),
-            *(self._read(i, item) for i, item in enumerate(fields)),
+            *(self._read(i, item) for i, item in enumerate(self._shape.fields)),
             *self._make(),
             "return o",
         ]
+
+    def _taken(self) -> list[str]:
+        """Return the lines that take the map apart, if it is a usual one."""
+        fields = self._shape.fields
+        taken = [f"    m{i} = m[{item.key!r}]" for i, item in enumerate(fields)]
+        lines = ["try:", *taken, "except KeyError:", f"    {self._uneven()}"]
+        return [*self._frame(len(fields)), *(lines if taken else [])]
 
     def _read(self, index: int, item: Field) -> str:
         value = self.value(item.slot, f"m{index}", f"m{index}")

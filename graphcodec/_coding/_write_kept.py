@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from graphcodec._coding._forms import as_map
 from graphcodec._coding._nodes import Key
 from graphcodec._coding._plain import is_text
+from graphcodec._coding._write_forms import as_map
 from graphcodec._limits import NESTING, ROOM
 from graphcodec._live import unreadable
 from graphcodec._paths import excerpt

@@ -1,9 +1,9 @@
 """One generated function per class that turns an object into its map.
 
 The source of a function makes a map with one expression per field, so its cost is that
-of the map: a form (`graphcodec._coding._forms`) in the fast build, a dict in the other.
-It is put where tracebacks and debuggers find it. Two builds come from the same text:
-see `graphcodec._coding._write_call` for what else sets them apart.
+of the map: a form in the fast build (`graphcodec._coding._write_forms`), a dict in the
+careful one. It is put where tracebacks and debuggers find it. Two builds come from the
+same text: see `graphcodec._coding._write_call` for what else sets them apart.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from graphcodec._classes._slots import (
     Untyped,
     height,
 )
-from graphcodec._coding._forms import Wrapper, form
 from graphcodec._coding._source import Build, Namespace
+from graphcodec._coding._write_forms import Wrapper, form
 from graphcodec._limits import NESTING
 from graphcodec._live import type_name, unreadable
 from graphcodec._values import (
