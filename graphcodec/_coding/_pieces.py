@@ -86,6 +86,17 @@ def require_plain(value: Any) -> None:
             malformed("a plain slot of MessagePack holds what JSON can hold", item)
 
 
+def drained(items: list[Any]) -> Iterator[Any]:
+    """Yield the items of a list, which loses them on the way.
+
+    Args:
+        items: The list.
+    """
+    items.reverse()
+    while items:
+        yield items.pop()
+
+
 _PAIR: Final = 2
 
 

@@ -18,7 +18,7 @@ Each piece is decoded at most twice, so hostile references cost no more than the
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Final
 
 from graphcodec._classes._registry import unknown_tag
@@ -28,6 +28,7 @@ from graphcodec._coding._evolving import Evolving
 from graphcodec._coding._pieces import (
     ATOMS,
     admits,
+    drained,
     empty_shell,
     require_plain,
     shell_kind,
@@ -55,12 +56,6 @@ if TYPE_CHECKING:
 
 
 _LONG: Final = 32
-
-
-def _drained(items: list[Any]) -> Iterator[Any]:
-    items.reverse()
-    while items:
-        yield items.pop()
 
 
 class ReadCall:
@@ -146,9 +141,10 @@ class ReadCall:
             parser: What parsed it.
             root: Its form, or a reference.
         """
-        if type(root) is parser.form:
-            return self._complete(lambda: parser.read(root, self))
-        return self._complete(lambda: self.referred(root, ANYTHING))
+        fits = type(root) is parser.form
+        return self._complete(
+            lambda: parser.read(root, self) if fits else self.referred(root, ANYTHING)
+        )
 
     def _complete(self, read: Callable[[], object]) -> object:
         nodes = self._nodes
@@ -219,7 +215,7 @@ class ReadCall:
         """
         if len(items) < _LONG or self.current is not None:
             return items
-        return _drained(items)
+        return drained(items)
 
     # References
 

@@ -205,7 +205,7 @@ class _FormFunction(Function):
                 kind is list and not self._soft
             ):
                 found = self.annotation(item)
-                return found if found is Any else list[found]
+                return found if found is Any else list.__class_getitem__(found)
             case _:
                 return Any
 

@@ -96,7 +96,6 @@ class WriteCall:
         "_work",
         "careful",
         "hashed",
-        "keep",
         "kept",
         "kept_fields",
         "memo",
@@ -121,7 +120,6 @@ class WriteCall:
     ) -> None:
         self.memo: dict[Key, Any] = {}
         self.kept: list[Any] = []
-        self.keep = self.kept.append
         self.times: dict[int, object] = {}
         self.nodes = Nodes(limits.max_nodes)
         self.met: dict[Key, Wire] = {}
@@ -512,7 +510,7 @@ class WriteCall:
     def _finish(self, key: Key, value: object) -> None:
         """Note that something is written, in the order in which that happens."""
         if type(key) is int:
-            self.keep(value)
+            self.kept.append(value)
         else:
             self._keyed = True
             self.kept.append((key, value))
@@ -573,7 +571,7 @@ class WriteCall:
             text = write_datetime(value)
         self.times[id(value)] = text
         # A mutable owner may let go of it, and its id be used again.
-        self.keep(value)
+        self.kept.append(value)
         return text
 
     # The path, in the careful build

@@ -78,7 +78,7 @@ class KeptWriter:
             out["$v"] = node.version
         self.extras(out, node.fields, level + 1)
         self._call.memo[key] = out
-        self._call.keep(node)
+        self._call.kept.append(node)
         return out
 
     def member(self, value: OpaqueMember) -> Wire:

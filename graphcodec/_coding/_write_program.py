@@ -357,7 +357,7 @@ class _Function(_Expressions):
         body = [
             *(["times, time = w.times, None"] if timed else []),
             *(self._leaf(display) if self._is_leaf() else self._node(display)),
-            "w.keep(o)",
+            "w.kept.append(o)",
             "return out",
         ]
         head = f"def {name}(o, w, level):  # {type_name(self._shape.cls)}"

@@ -1,72 +1,79 @@
-"""Compare graphcodec with pickle in one run: ``python -m tests.bench [TURNS ...]``.
+"""Compare graphcodec with other codecs in one run: ``python -m tests.bench``.
 
-Every result is checked before it is timed. What counts are the ratios of one run: the
-two sides take turns, so that a machine that slows down slows both.
+Every result is checked before it is timed. What counts are the ratios of one run, in
+which all take turns, so that a machine that slows down slows all of them.
 """
 
 from __future__ import annotations
 
-import pickle
-import statistics
+import argparse
+import itertools
+import platform
 import sys
-import time
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Sequence
+from pathlib import Path
 
-import graphcodec
-from graphcodec.testing import same_graph
-from tests.bench import graphs
+from tests.bench import graphs, report, rows
 
-
-def _seconds(job: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    job()
-    return time.perf_counter() - start
+# At this size pickle, cattrs and msgspec are asked; the others take minutes.
+_MOST_PEERS = 20_000
+# Below this, what a call costs by itself hides what a turn costs.
+_GROWS_FROM = 1_000
 
 
-def ratio(job: Callable[[], object], other: Callable[[], object], rounds: int) -> float:
-    """Return the median of *rounds* paired ratios of the times of two jobs."""
-    job()
-    other()
-    return statistics.median(_seconds(job) / _seconds(other) for _ in range(rounds))
+def _say(*lines: str) -> None:
+    sys.stdout.write("\n".join([*lines, ""]))
+    sys.stdout.flush()
 
 
-def measure(turns: int) -> list[tuple[str, float, float, float]]:
-    """Return name, encode ratio, decode ratio and size ratio for each format."""
-    graph = graphs.ours(turns)
-    twin = graphs.plain(graph)
-    pickled = pickle.dumps(twin, protocol=5)
-    if pickle.loads(pickled) != twin:
-        raise AssertionError("pickle changed the graph")
-    rounds = max(5, 30_000 // turns)
-    rows: list[tuple[str, float, float, float]] = []
-    for name in ("json", "msgpack"):
-        codec = graphcodec.Codec(format="json" if name == "json" else "msgpack")
-        data = codec.encode(graph)
-        if not same_graph(graph, codec.decode(data)):
-            raise AssertionError(f"{name} changed the graph")
-        encode = ratio(
-            partial(codec.encode, graph), partial(pickle.dumps, twin, 5), rounds
-        )
-        decode = ratio(
-            partial(codec.decode, data), partial(pickle.loads, pickled), rounds
-        )
-        rows.append((name, encode, decode, len(data) / len(pickled)))
-    return rows
+def run(
+    sizes: Sequence[int], kinds: int, rounds: int | None, chart: Path | None
+) -> None:
+    """Print all tables.
 
-
-def _say(line: str) -> None:
-    sys.stdout.write(f"{line}\n")
-
-
-def main(sizes: list[int]) -> None:
-    """Print one table for the given numbers of turns."""
-    _say("ratios against pickle protocol 5 of plain attrs classes, lower is better")
-    _say(f"{'turns':>8} {'format':<8} {'encode':>8} {'decode':>8} {'bytes':>8}")
+    Args:
+        sizes: The numbers of turns.
+        kinds: How large the graphs of other kinds are.
+        rounds: How often each is timed; by default the fewer, the larger it is.
+        chart: Where to put the chart of the last size but one, if anywhere.
+    """
+    _say(f"CPython {platform.python_version()}, {platform.machine()}", "")
+    found: dict[int, list[rows.Row]] = {}
+    figures: list[rows.Figure] = []
     for turns in sizes:
-        for name, encode, decode, size in measure(turns):
-            _say(f"{turns:>8} {name:<8} {encode:>8.2f} {decode:>8.2f} {size:>8.2f}")
+        names = () if turns <= _MOST_PEERS else (rows.JSON, rows.MSGPACK, rows.BASE)
+        found[turns] = rows.peer_rows(turns, names, rounds=rounds)
+        _say(f"### {turns:,} turns", "", report.peers_table(found[turns]), "")
+        figures += rows.figures_of(turns, found[turns])
+    for kind in graphs.KINDS:
+        if kind != "turns":
+            several = rows.kind_rows(kind, kinds, rounds=rounds)
+            _say(f"### {kind}", "", report.peers_table(several), "")
+            figures += rows.args_figures(several) if kind == "args-heavy" else []
+    large_ones = [size for size in sizes if size >= _GROWS_FROM]
+    for small, large in itertools.pairwise(large_ones):
+        figures.append(rows.growth(found[small], found[large], (small, large)))
+    figures += [rows.memory_figure(sizes[-1]), *rows.import_figures(rounds)]
+    _say("### What is to be reached", "", report.figures_table(figures))
+    if chart is not None:
+        middle = sizes[len(sizes) // 2]
+        chart.write_text(report.chart_of(found[middle], middle), encoding="utf-8")
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Read the command line and run."""
+    parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
+    parser.add_argument(
+        "turns", nargs="*", type=int, help="sizes (default: 100 1000 20000)"
+    )
+    parser.add_argument("--large", action="store_true", help="100,000 turns, too")
+    parser.add_argument("--kinds", type=int, default=200, help="size of other graphs")
+    parser.add_argument("--rounds", type=int, help="how often each is timed")
+    parser.add_argument("--chart", type=Path, help="where to write an SVG")
+    given = parser.parse_args(arguments)
+    sizes = [*(given.turns or [100, 1_000, 20_000]), *([100_000] * given.large)]
+    run(sizes, given.kinds, given.rounds, given.chart)
 
 
 if __name__ == "__main__":
-    main([int(word) for word in sys.argv[1:]] or [100, 1_000])
+    main()

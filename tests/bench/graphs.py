@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from enum import Enum
-from typing import Any
+from typing import Any, Final, Optional
 
 import attrs
 
 import graphcodec
+from graphcodec_resolvers import HttpReader
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -66,7 +67,7 @@ class File:
     reader: Bytes
     trust_tier: Tier
     modality_hazard: Hazard
-    source: str | None
+    source: Optional[str]  # noqa: UP045 - what pyfory understands
     stash: Stash
 
 
@@ -91,7 +92,7 @@ class Call:
     id: str
     tool: str
     args: dict[str, object]
-    checksum: str | None
+    checksum: Optional[str]  # noqa: UP045 - likewise
     results: Text
     is_complete: bool
     is_error: bool
@@ -108,10 +109,14 @@ class Chat:
     """A plain twin of Conversation."""
 
     id: str
-    items: tuple[object, ...]
+    items: tuple[Said | Call, ...]
     instructions: tuple[Text, ...]
     memories: tuple[object, ...]
     stash: Stash
+
+
+PLAIN: Final = (Text, Person, Stash, Bytes, File, Said, Call, Chat)
+"""The plain classes, each after those that it holds."""
 
 
 def _args(turn: int) -> dict[str, object]:
@@ -185,7 +190,7 @@ def plain(graph: graphcodec.Conversation) -> Chat:
         graphcodec.Message: lambda m: _said(m, person(m.identity)),
         graphcodec.ToolCall: _call,
     }
-    items = tuple(makers[type(item)](item) for item in graph.items)
+    items: Any = tuple(makers[type(item)](item) for item in graph.items)
     return Chat(graph.id, items, (), (), Stash({}))
 
 
@@ -233,3 +238,115 @@ def _call(call: Any) -> Call:
         call.completed_at,
         Stash({}),
     )
+
+
+# Graphs in which one thing counts
+
+
+def text_heavy(count: int) -> graphcodec.Conversation:
+    """Return messages of some kilobytes each."""
+    page = "The quick brown fox, «said» nobody, in any order.\n" * 60
+    return _chat(
+        graphcodec.Message(
+            id=f"m-{n}",
+            role="assistant",
+            content=f"{n} {page}",
+            created_at=START,
+            updated_at=START,
+        )
+        for n in range(count)
+    )
+
+
+def args_heavy(count: int) -> graphcodec.Conversation:
+    """Return tool calls with a hundred records as their arguments."""
+    return _chat(
+        graphcodec.ToolCall(
+            id=f"c-{n}",
+            tool="insert_rows",
+            args={
+                "table": "orders",
+                "rows": [
+                    {
+                        "id": n * 100 + row,
+                        "sum": row / 7,
+                        "open": True,
+                        "of": f"u-{row}",
+                    }
+                    for row in range(100)
+                ],
+            },
+            is_complete=False,
+            is_error=False,
+            created_at=START,
+            updated_at=START,
+        )
+        for n in range(count)
+    )
+
+
+def small_objects(count: int) -> graphcodec.Conversation:
+    """Return a hundred short texts for each of *count*."""
+    texts = tuple(graphcodec.Tokenizable(f"text {n}") for n in range(count * 100))
+    return graphcodec.Conversation(id="small", items=(), instructions=texts)
+
+
+def deep(count: int) -> graphcodec.Conversation:
+    """Return a chain of identities, each in the stash of the message before."""
+    below: Any = "the end"
+    for n in range(count * 10):
+        below = graphcodec.Message(
+            id=f"m-{n}",
+            role="user",
+            content="and before that",
+            created_at=START,
+            updated_at=START,
+            stash=graphcodec.Registry({"before": below}),
+        )
+    return graphcodec.Conversation(id="deep", items=(below,))
+
+
+def wide(count: int) -> graphcodec.Conversation:
+    """Return one stash with a hundred entries, each a tuple, for each of *count*."""
+    entries = {f"key-{n}": (n, f"value {n}") for n in range(count * 100)}
+    stash = graphcodec.Registry(entries)
+    return graphcodec.Conversation(id="wide", items=(), stash=stash)
+
+
+def handles(count: int) -> graphcodec.Conversation:
+    """Return messages with ten handles of files on the web each."""
+    return _chat(
+        graphcodec.Message(
+            id=f"m-{n}",
+            role="user",
+            attachments=tuple(
+                graphcodec.Media.user_attachment(
+                    id=f"f-{n}-{part}",
+                    kind="image",
+                    mime_type="image/png",
+                    filename="page.png",
+                    reader=HttpReader(f"https://example.org/{n}/{part}.png"),
+                )
+                for part in range(10)
+            ),
+            created_at=START,
+            updated_at=START,
+        )
+        for n in range(count)
+    )
+
+
+def _chat(items: Iterable[Any]) -> graphcodec.Conversation:
+    return graphcodec.Conversation(id="bench", items=tuple(items))
+
+
+KINDS: Final[Mapping[str, Callable[[int], graphcodec.Conversation]]] = {
+    "turns": ours,
+    "text-heavy": text_heavy,
+    "args-heavy": args_heavy,
+    "small objects": small_objects,
+    "deep": deep,
+    "wide": wide,
+    "handles": handles,
+}
+"""Graphs by what counts in them; each takes how large it is to be."""
