@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Final
 
 from graphcodec._classes._registry import unknown_tag
-from graphcodec._classes._slots import ANYTHING, Objects, OneOf, Slot, describe
+from graphcodec._classes._slots import ANYTHING, Objects, OneOf, describe
 from graphcodec._coding._document import Sizes, check_collisions
 from graphcodec._coding._evolving import Evolving
 from graphcodec._coding._pieces import (
@@ -127,12 +127,9 @@ class ReadCall:
         Args:
             wire: What stands at ``root``.
         """
-        return self._complete(lambda: self._root(wire))
-
-    def _root(self, wire: object) -> object:
         if type(wire) is dict and "$type" in wire:
-            return self.instance(wire, ANYTHING)
-        return self.untyped(wire, soft=True)
+            return self._complete(lambda: self.instance(wire, ANYTHING))
+        return self._complete(lambda: self.untyped(wire, soft=True))
 
     def parsed(self, parser: Parser, root: Any) -> object:
         """Do what `root` does, for a root that was parsed into a form.
@@ -147,10 +144,9 @@ class ReadCall:
         )
 
     def _complete(self, read: Callable[[], object]) -> object:
-        nodes = self._nodes
         for number, node in enumerate(self._wire):
             self.steps.clear()
-            nodes.append(self._node(node, number))
+            self._nodes.append(self._node(node, number))
         self._run_jobs()
         self.steps.clear()
         out = read()
@@ -528,7 +524,9 @@ class ReadCall:
             raise OpaqueOwner
         tag = value.get("$type") if type(value) is dict else None
         if type(tag) is not str:
-            return self._no_object(value, slot)
+            if isinstance(slot, OneOf):
+                return self.rare.one_of(value, slot, "", soft=False)
+            return self.rare.refuse(value, slot)
         if tag == "$ref":
             out = self.ref(value)
             if isinstance(out, slot.bases):
@@ -560,11 +558,6 @@ class ReadCall:
         if known is not None and shape is not None and admits(slot, shape.cls):
             known[tag] = read
         return read(value, self)
-
-    def _no_object(self, value: Any, slot: Slot) -> Any:
-        if isinstance(slot, OneOf):
-            return self.rare.one_of(value, slot, "", soft=False)
-        return self.rare.refuse(value, slot)
 
     def own(self, hook: Callable[[Any], object], value: Any, cls: type | None) -> Any:
         """Return what a user's function makes of a value that its pair gave.

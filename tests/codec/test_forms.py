@@ -1,5 +1,8 @@
 """Maps as Structs: what they make quick, they must not make different."""
 
+# pyright: reportPrivateUsage=false, reportUnknownLambdaType=false
+# pyright: reportUnknownArgumentType=false
+
 from __future__ import annotations
 
 import json

@@ -122,7 +122,6 @@ def test_tools_are_not_trusted(cls: type[Tool]) -> None:
 
 @settings(deadline=None)
 @given(graph=strategies.graphs())
-@settings(deadline=None)
 def test_default_changes_nothing(graph: object) -> None:
     """``TrustPolicy()`` believes everything."""
     codec = Codec(trust=TrustPolicy())
