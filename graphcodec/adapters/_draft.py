@@ -30,6 +30,10 @@ Role: TypeAlias = Literal["user", "assistant"]
 class Draft:
     """What has been read so far.
 
+    Attributes:
+        id: The id of the conversation.
+        moment: When what is read next was said.
+
     Args:
         key: What the notes are called in stashes.
         whole: All that is read.
@@ -40,7 +44,7 @@ class Draft:
     def __init__(self, key: str, whole: Fields, created: str = "") -> None:
         self.id = as_name(whole.get("id")) or _digest(whole)
         self._key = key
-        self._moment = _moment(whole.get(created))
+        self.moment = _moment(whole.get(created))
         self._identities: dict[tuple[str, str], Identity] = {}
         self._items: list[Message | ToolCall | Thought | Retrievable] = []
         self._pending: dict[str, list[int]] = {}
@@ -76,8 +80,8 @@ class Draft:
             content=content.text or None,
             attachments=content.media,
             identity=self._identity(role, speaker or role),
-            created_at=self._moment,
-            updated_at=self._moment,
+            created_at=self.moment,
+            updated_at=self.moment,
             stash=stashed(self._key, note),
         )
         self._items.append(message)
@@ -99,8 +103,8 @@ class Draft:
             content=text,
             payload=None if payload is None else dict(payload),
             replay_compatibility=None if payload is None else shape,
-            created_at=self._moment,
-            updated_at=self._moment,
+            created_at=self.moment,
+            updated_at=self.moment,
             stash=stashed(self._key, note),
         )
         self._items.append(thought)
@@ -119,8 +123,8 @@ class Draft:
             id=f"{self.id}-{name}",
             content=text,
             trust_tier=TrustTier.THIRD_PARTY_PRIVATE,
-            created_at=self._moment,
-            updated_at=self._moment,
+            created_at=self.moment,
+            updated_at=self.moment,
             stash=stashed(self._key, note),
             **more,  # type: ignore[arg-type]  # checked by the constructor
         )
@@ -151,8 +155,8 @@ class Draft:
             args=args,
             is_complete=False,
             is_error=False,
-            created_at=self._moment,
-            updated_at=self._moment,
+            created_at=self.moment,
+            updated_at=self.moment,
             stash=stashed(self._key, note),
         )
         self._items.append(call)
@@ -186,7 +190,7 @@ class Draft:
             is_complete=True,
             is_error=is_error,
             results=results,
-            completed_at=self._moment,
+            completed_at=self.moment,
             stash=stashed(self._key, whole),
         )
 

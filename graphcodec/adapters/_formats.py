@@ -71,5 +71,7 @@ FORMATS: Final[Mapping[str, Format]] = MappingProxyType(
         "openai-chat": Format("openai_chat", entries="messages"),
         "openai-responses": Format("openai_responses", entries="input"),
         "anthropic": Format("anthropic", entries="messages"),
+        "langchain": Format("langchain", entries="messages"),
+        "pydantic-ai": Format("pydantic_ai"),
     }
 )

@@ -9,6 +9,7 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
+from graphcodec.adapters._langchain_forms import CLASSES
 from graphcodec.adapters._notes import Fields, as_fields, as_list
 from graphcodec.adapters._responses_items import ANSWERS, CALLS
 from graphcodec.errors import InvalidValueError
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 _CHAT: Final = "openai-chat"
 _RESPONSES: Final = "openai-responses"
 _ANTHROPIC: Final = "anthropic"
+_LANGCHAIN: Final = "langchain"
+_PYDANTIC_AI: Final = "pydantic-ai"
 
 # The types of entries and of their parts that one format alone has.
 _TYPES: Final = {
@@ -77,7 +80,20 @@ def _top_signs(whole: Fields) -> Iterator[str]:
         yield _CHAT
 
 
+def _framework(entry: Fields) -> str | None:
+    """Return the framework whose messages look like *entry*, if there is one."""
+    if as_list(entry.get("parts")) is not None and "kind" in entry:
+        return _PYDANTIC_AI
+    kind = entry.get("type")
+    framed = "type" in entry and as_fields(entry.get("data")) is not None
+    bare = "role" not in entry and isinstance(kind, str) and kind in CLASSES
+    return _LANGCHAIN if framed or bare or "lc" in entry else None
+
+
 def _entry_signs(entry: Fields) -> Iterator[str]:
+    if (framework := _framework(entry)) is not None:
+        yield framework
+        return
     role, kind = entry.get("role"), entry.get("type")
     if isinstance(role, str) and role in _ROLES:
         yield _ROLES[role]

@@ -75,7 +75,8 @@ def _source(conversation: Conversation, format_: Format) -> str:
     note = stash_note(conversation.stash, format_.key)
     if note.get("form") == "message":
         return ""
-    return f"$.{as_name(note.get('section')) or format_.entries}"
+    section = as_name(note.get("section")) or format_.entries
+    return f"$.{section}" if section else "$"
 
 
 def _stashes(
@@ -148,7 +149,7 @@ class _Walk:
 def _named(value: object) -> str:
     """Return what to call something that is kept whole."""
     fields = as_fields(value) or {}
-    for key in ("type", "role"):
+    for key in ("type", "role", "part_kind", "kind"):
         if name := as_name(fields.get(key)):
             return name
     return "entry"

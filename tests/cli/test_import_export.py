@@ -309,6 +309,10 @@ SIGNS: list[tuple[object, str]] = [
     ({"messages": [], "system": "x"}, "anthropic"),
     ({"type": "message", "role": "assistant", "content": []}, "anthropic"),
     ([{"role": "user", "content": [{"type": "tool_result"}]}], "anthropic"),
+    ([{"type": "human", "content": "x"}], "langchain"),
+    ([{"type": "ai", "data": {"type": "ai", "content": "x"}}], "langchain"),
+    ([{"lc": 1, "kwargs": {"type": "ai", "content": "x"}}], "langchain"),
+    ([{"kind": "request", "parts": []}], "pydantic-ai"),
 ]
 
 

@@ -1,0 +1,175 @@
+"""From a conversation to messages of Pydantic AI."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from attrs import define, field
+
+from graphcodec.adapters._arguments import written_arguments
+from graphcodec.adapters._contents import Content, content_value, media_part, parts_of
+from graphcodec.adapters._notes import (
+    Fields,
+    as_fields,
+    as_name,
+    count_of,
+    fields_of,
+    restored,
+)
+from graphcodec.adapters._pydantic_ai_parts import DIALECT, all_unwrapped, unwrapped
+from graphcodec.adapters._pydantic_ai_read import KEY, THINKING
+from graphcodec.adapters._results import answer_value
+from graphcodec.adapters._writer import FIRST, Writer
+
+if TYPE_CHECKING:
+    from graphcodec.primitives import Message, Thought, ToolCall
+
+_LAST: Final = float("inf")
+
+
+@define
+class _Turn:
+    """A message that is being written.
+
+    Attributes:
+        position: Where it stood.
+        kind: Whether it is a request or a response.
+        note: What was noted of it.
+        parts: Its parts, by where they stood.
+        answers: The request with the answers to calls that had none before.
+        whole: The message, if it was kept as it was.
+    """
+
+    position: int
+    kind: str
+    note: Fields = field(factory=dict[str, object])
+    parts: list[tuple[float, object]] = field(factory=list[tuple[float, object]])
+    answers: _Turn | None = None
+    whole: dict[str, object] | None = None
+
+    def add(self, note: Fields, part: object) -> None:
+        """Add a part."""
+        index = count_of(note, "part")
+        self.parts.append((_LAST if index is None else index, part))
+        self.note = self.note or fields_of(note, "message")
+
+    def message(self) -> dict[str, object]:
+        """Return the whole message."""
+        if self.whole is not None:
+            return self.whole
+        parts = [part for _, part in sorted(self.parts, key=lambda each: each[0])]
+        return restored(self.note, {"parts": parts, "kind": self.kind})
+
+
+class PydanticAiWriter(Writer[_Turn]):
+    """Writes one conversation."""
+
+    key = KEY
+    name = "Pydantic AI"
+    _current: _Turn | None = None
+
+    def write(self) -> list[object]:
+        """Return the messages.
+
+        Raises:
+            UnencodableValueError: If something has no place in them.
+            HandleError: If bytes are gone, changed or out of reach.
+        """
+        self._turns: dict[tuple[int, str], _Turn] = {}
+        return [turn.message() for turn in self._write()]
+
+    def _turn(self, position: int, kind: str, *, is_noted: bool) -> _Turn:
+        """Return the message at a place, a new one if there is none."""
+        found = self._turns.get((position, kind)) if is_noted else self._current
+        if found is None or (found.position, found.kind) != (position, kind):
+            found = _Turn(position, kind)
+            self._add(position, found)
+            if is_noted:
+                self._turns[position, kind] = found
+        self._current = found
+        return found
+
+    def _put(self, note: Fields, kind: str, part: object) -> _Turn:
+        turn = self._turn(self._place(note), kind, is_noted="at" in note)
+        turn.add(note, part)
+        return turn
+
+    def _instruct(self, text: str, note: Fields) -> None:
+        if note.get("from") == "instructions":
+            # The requests have them, among their own fields.
+            return
+        part = restored(note, {"content": text, "part_kind": "system-prompt"})
+        position = count_of(note, "at")
+        place = FIRST if position is None else position
+        self._turn(place, "request", is_noted=True).add(note, part)
+
+    def _keep(self, position: int, entry: Fields) -> None:
+        message, part = as_fields(entry.get("message")), as_fields(entry.get("kept"))
+        if message is not None:
+            self._add(position, _Turn(position, "", whole=dict(message)))
+        elif part is not None:
+            kind = as_name(entry.get("kind")) or "request"
+            self._turn(position, kind, is_noted=True).add(entry, dict(part))
+
+    def _say(self, message: Message, note: Fields) -> None:
+        text = "" if message.content is None else message.content.text
+        content = Content(text, message.attachments, parts_of(note))
+        if message.role == "user":
+            if "at" not in note:
+                self._current = None
+            value = all_unwrapped(content_value(content, DIALECT))
+            part = restored(note, {"content": value, "part_kind": "user-prompt"})
+            self._put(note, "request", part)
+            return
+        if text:
+            part = {"content": text, "part_kind": "text"}
+            self._put(note, "response", restored(note, part))
+        notes = [each for each in content.parts or () if "media" in each]
+        for index, media in enumerate(message.attachments):
+            rest = notes[index] if index < len(notes) else {}
+            item = unwrapped(media_part(media, rest, DIALECT))
+            part = {"content": item, "part_kind": "file"}
+            self._put(note, "response", restored(note, part))
+
+    def _think(self, thought: Thought, note: Fields) -> None:
+        if thought.replay_compatibility not in (None, THINKING):
+            raise self._homeless("a Thought with the payload of another format")
+        signature = (as_fields(thought.payload) or {}).get("signature")
+        part: dict[str, object] = {"content": thought.content.text}
+        if signature is not None:
+            part["signature"] = signature
+        part["part_kind"] = "thinking"
+        self._put(note, "response", restored(note, part))
+
+    def _call(self, call: ToolCall, note: Fields) -> None:
+        kind = as_name(note.get("kind")) or "tool-call"
+        spelled = note if "at" in note else {"spelling": "dict"}
+        part: dict[str, object] = {"tool_name": call.tool}
+        part["args"] = written_arguments(call.args, spelled)
+        part |= {"tool_call_id": call.id, "part_kind": kind}
+        turn = self._put(note, "response", restored(note, part))
+        if call.is_complete:
+            self._answer(call, fields_of(note, "answer"), turn)
+
+    def _answer(self, call: ToolCall, note: Fields, asked: _Turn) -> None:
+        kind = as_name(note.get("kind")) or "tool-return"
+        value = answer_value(call.results, note, DIALECT)
+        if note.get("json") is not True and not isinstance(value, str):
+            value = all_unwrapped(value)
+        part: dict[str, object] = {"tool_name": call.tool, "content": value}
+        part["tool_call_id"] = call.id
+        if kind != "retry-prompt":
+            part["outcome"] = "failed" if call.is_error else "success"
+        part["part_kind"] = kind
+        position = self._place_answer(note, asked.position)
+        if "at" in note:
+            where = "response" if kind == "builtin-tool-return" else "request"
+            current = self._current
+            turn = self._turn(position, where, is_noted=True)
+            self._current = current
+        else:
+            if asked.answers is None:
+                asked.answers = _Turn(position, "request")
+                self._add(position, asked.answers)
+            turn = asked.answers
+        turn.add(note, restored(note, part))
