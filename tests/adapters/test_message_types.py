@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 import inspect
 from typing import Any
@@ -184,7 +185,7 @@ def test_a_run_comes_back_with_its_objects() -> None:
         "How is it?",
         BinaryContent(b"%PDF", media_type="application/pdf"),
     ]
-    messages = agent.run_sync(prompt).all_messages()
+    messages = asyncio.run(agent.run(prompt)).all_messages()
     codec = Codec(types={**pydantic_ai.TYPES, "shop.Weather": Weather})
     there: Any = codec.decode(codec.encode(messages))
 

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 import datetime as dt
 import json
@@ -127,7 +128,7 @@ def run(prompt: Any = "Hi") -> list[Any]:
         return "x" * 5_000
 
     assert {look, count, ask}
-    return agent.run_sync(prompt).all_messages()
+    return asyncio.run(agent.run(prompt)).all_messages()
 
 
 def test_a_run_comes_back() -> None:
@@ -149,7 +150,7 @@ def test_a_run_goes_on_with_what_came_back() -> None:
 
     history = run()
     there = to_messages(decode(encode(from_messages(history)), Conversation))
-    result = Agent(FunctionModel(model)).run_sync("And?", message_history=there)
+    result = asyncio.run(Agent(FunctionModel(model)).run("And?", message_history=there))
 
     assert result.output == "Bye"
     assert seen == [len(history) + 1]

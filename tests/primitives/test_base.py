@@ -357,7 +357,8 @@ import sys, graphcodec.primitives
 roots = {name.partition(".")[0] for name in sys.modules}
 unwanted = roots & {"cattrs", "msgspec", "fsspec", "httpx", "tiktoken", "regex"}
 codec = {name for name in sys.modules if name.startswith("graphcodec.")}
-light = ("errors", "primitives", "readers", "_callables", "_extras", "_paths", "_portable")
+light = {"errors", "primitives", "readers"}
+light |= {"_callables", "_extras", "_paths", "_portable"}
 codec = {n for n in codec if n.split(".")[1] not in light}
 print("attrs" in roots, sorted(unwanted), sorted(codec))
 """
