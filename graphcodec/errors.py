@@ -7,6 +7,7 @@
     ├── UnencodableValueError        (TypeError)    no way to write this value
     │   ├── GateNotEncodableError                   live: a gate, future, lock, socket
     │   ├── HandlerNotEncodableError                a function that has no name to go by
+    │   ├── NoPlaceError                            another format can't hold it
     │   └── ReaderNotDescribableError               bytes that live nowhere addressable
     ├── UndecodableValueError        (ValueError)   unknown tag, wrong shape, invalid
     │   └── NoHandlerError                          a tool whose handler nobody bound
@@ -59,6 +60,7 @@ __all__ = [
     "JsonError",
     "LimitExceededError",
     "NoHandlerError",
+    "NoPlaceError",
     "NoReaderResolverError",
     "ProcessLocalHandleError",
     "QueueClosedError",
@@ -184,6 +186,17 @@ class HandlerNotEncodableError(UnencodableValueError):
     """A function or method that another process could not find by name."""
 
     code = "E_HANDLER_NOT_ENCODABLE"
+
+
+class NoPlaceError(UnencodableValueError):
+    """Another format has no place for something in a conversation.
+
+    Attributes:
+        places: All that it has no place for: what it is, and its path.
+    """
+
+    code = "E_NO_PLACE"
+    places: tuple[tuple[str, str], ...] = ()
 
 
 class ReaderNotDescribableError(UnencodableValueError):

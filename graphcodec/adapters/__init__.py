@@ -6,6 +6,8 @@ lies in the stash of the primitive, so that the way back gives what came in.
 
 from graphcodec.adapters._anthropic import from_anthropic as from_anthropic
 from graphcodec.adapters._anthropic import to_anthropic as to_anthropic
+from graphcodec.adapters._homeless import LeftOut as LeftOut
+from graphcodec.adapters._homeless import fitted as fitted
 from graphcodec.adapters._langchain import from_langchain as from_langchain
 from graphcodec.adapters._langchain import to_langchain as to_langchain
 from graphcodec.adapters._openai_chat import from_openai_chat as from_openai_chat
@@ -23,6 +25,8 @@ from graphcodec.adapters._report import kept_aside as kept_aside
 
 __all__ = [
     "Kept",
+    "LeftOut",
+    "fitted",
     "from_anthropic",
     "from_langchain",
     "from_openai_chat",

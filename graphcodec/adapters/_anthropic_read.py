@@ -10,6 +10,7 @@ from attrs import define, field
 from graphcodec.adapters._anthropic_parts import DIALECT, THINKING
 from graphcodec.adapters._contents import JOINER, Content, PartsReader
 from graphcodec.adapters._draft import Draft, Role
+from graphcodec.adapters._meant import meant, wrong_role
 from graphcodec.adapters._notes import (
     Fields,
     Note,
@@ -145,9 +146,8 @@ class MessagesReader:
             raise refused("a message must be a dict", item, path, hint)
         role = message.get("role")
         if not isinstance(role, str) or role not in ROLES:
-            reason = f"role must be one of {', '.join(ROLES)}"
-            hint = "of a request to OpenAI: openai-chat" if role == "tool" else ""
-            raise refused(reason, role, f"{path}.role", hint)
+            hints = {"tool": "of a request to OpenAI: openai-chat"}
+            raise wrong_role(message, ROLES, path, hints)
         given = message.get("content")
         if role == "system":
             self._instruct(position, message, f"{path}.content")
@@ -333,5 +333,6 @@ def _whole(data: object) -> tuple[Fields, list[object]]:
         return whole, [whole]
     found = as_list(whole.get("messages"))
     if found is None:
-        raise refused("messages must be a list", whole.get("messages"), "$.messages")
+        reason = "messages must be a list"
+        raise refused(reason, whole.get("messages"), "$.messages", meant(whole))
     return whole, found

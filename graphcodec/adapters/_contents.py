@@ -13,6 +13,7 @@ from typing import Final
 
 from attrs import field, frozen
 
+from graphcodec.adapters._homeless import HomelessError
 from graphcodec.adapters._media import Place, Sources
 from graphcodec.adapters._notes import (
     Fields,
@@ -26,7 +27,7 @@ from graphcodec.adapters._notes import (
     refused,
     restored,
 )
-from graphcodec.errors import GraphCodecError, UnencodableValueError
+from graphcodec.errors import GraphCodecError
 from graphcodec.primitives import Media
 
 JOINER: Final = "\n"
@@ -187,7 +188,7 @@ def content_value(content: Content, dialect: Dialect) -> object:
         dialect: How the format writes them.
 
     Raises:
-        UnencodableValueError: If a message has no place for one of the media.
+        HomelessError: If a message has no place for one of the media.
         HandleError: If the bytes of one are gone, changed or out of reach.
     """
     if content.parts is not None and _fits(content):
@@ -205,7 +206,7 @@ def parts_list(content: Content, dialect: Dialect) -> list[object]:
         dialect: How the format writes them.
 
     Raises:
-        UnencodableValueError: If a message has no place for one of the media.
+        HomelessError: If a message has no place for one of the media.
         HandleError: If the bytes of one are gone, changed or out of reach.
     """
     if content.parts is None or not _fits(content):
@@ -260,15 +261,14 @@ def media_part(media: Media, note: Fields, dialect: Dialect) -> dict[str, object
         dialect: How the format writes it.
 
     Raises:
-        UnencodableValueError: If there are no parts for media of its kind.
+        HomelessError: If there are no parts for media of its kind.
     """
     part = dialect.write(media, note)
     if part is None:
-        raise UnencodableValueError(
-            f"{dialect.name} has no place for {_kind(media)}",
-            hint="send pictures of it, or leave it out",
-            type_name="Media",
+        hint = (
+            "send pictures of it, or leave it out, as graphcodec.adapters.fitted does"
         )
+        raise HomelessError(dialect.name, _kind(media), hint, (media,))
     return part
 
 

@@ -61,6 +61,8 @@ def _signs(value: object) -> Iterator[str]:
     whole = as_fields(value) or {}
     if "messages" in whole:
         yield from _top_signs(whole)
+    elif "choices" in whole:
+        yield _CHAT
     elif "output" in whole or "input" in whole:
         yield _RESPONSES
     elif whole.get("type") == "message" and "role" in whole:

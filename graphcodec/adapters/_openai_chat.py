@@ -32,14 +32,15 @@ if TYPE_CHECKING:
 def from_openai_chat(
     data: Mapping[str, object] | Sequence[object], *, spool_above: int = 4_096
 ) -> Conversation:
-    """Return the conversation that *data* holds.
+    """Return the conversation that a chat, or an answer in one, holds.
 
     ``to_openai_chat(from_openai_chat(data)) == data`` for every mapping, with the keys
     in the same order.
 
     Args:
         data: A mapping with ``messages`` and whatever else, such as the body of a
-            request or a line of a training file. A list is taken as its messages.
+            request or a line of a training file; or a response, which has one choice.
+            A list is taken as messages.
         spool_above: Answers of tools that have more bytes than this in UTF-8 become
             artifacts.
 
@@ -52,7 +53,8 @@ def from_openai_chat(
 def to_openai_chat(conversation: Conversation) -> dict[str, object]:
     """Return *conversation* as a mapping with ``messages``, ready for JSON.
 
-    It need not have come from there: what has no note is written in the usual way. The
+    It need not have come from there: what has no note is written in the usual way. What
+    was read from a response has ``choices`` instead, as long as it is one message. The
     bytes of media and artifacts are read from where they lie.
 
     Args:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 from graphcodec.adapters._contents import Content, PartsReader
 from graphcodec.adapters._draft import Draft, Role
+from graphcodec.adapters._meant import meant, wrong_role
 from graphcodec.adapters._notes import (
     Fields,
     Note,
@@ -19,12 +20,16 @@ from graphcodec.adapters._notes import (
 from graphcodec.adapters._openai_calls import read_call
 from graphcodec.adapters._openai_parts import DIALECT
 from graphcodec.adapters._results import text_results
+from graphcodec.errors import InvalidValueError
 
 if TYPE_CHECKING:
     from graphcodec.primitives import Conversation
 
 KEY: Final = "openai_chat"
 """The key of everything that this format has in a stash."""
+
+CHOICES: Final = "choices"
+"""Where a response has its message; also what a note calls this form."""
 
 _Say: TypeAlias = Callable[[int, Fields], None]
 
@@ -33,7 +38,7 @@ class ChatReader:
     """Reads one chat.
 
     Args:
-        data: A mapping with messages, or the messages.
+        data: A mapping with messages or with choices, or the messages.
         spool_above: The most bytes of an answer that stays a text.
     """
 
@@ -42,6 +47,7 @@ class ChatReader:
     ) -> None:
         self._is_list = isinstance(data, list)
         self._whole = _whole(data)
+        self._choice = None if "messages" in self._whole else _choice(self._whole)
         self._spool_above = spool_above
         self._parts = PartsReader(DIALECT)
         self._draft = Draft(KEY, self._whole, created="created")
@@ -52,6 +58,13 @@ class ChatReader:
         Raises:
             InvalidValueError: If it is no chat.
         """
+        if self._choice is not None:
+            self._message(0, self._choice["message"])
+            note = noted(self._whole, (CHOICES,))
+            rest = noted(self._choice, ("message",))
+            return self._draft.conversation(
+                {"section": CHOICES, "choice": rest, **note}
+            )
         messages = as_list(self._whole["messages"]) or []
         for position, item in enumerate(messages):
             self._message(position, item)
@@ -60,8 +73,13 @@ class ChatReader:
             note["list"] = True
         return self._draft.conversation(note)
 
+    def _path(self, position: int) -> str:
+        if self._choice is not None:
+            return f"$.{CHOICES}[0].message"
+        return f"$.messages[{position}]"
+
     def _message(self, position: int, item: object) -> None:
-        path = f"$.messages[{position}]"
+        path = self._path(position)
         message = as_fields(item)
         if message is None:
             hint = "objects of a client library have a model_dump()"
@@ -69,9 +87,7 @@ class ChatReader:
         role = message.get("role")
         say = self._roles().get(role) if isinstance(role, str) else None
         if say is None:
-            known = ", ".join(self._roles())
-            reason = f"role must be one of {known}"
-            raise refused(reason, role, f"{path}.role")
+            raise wrong_role(message, self._roles(), path, {})
         say(position, message)
 
     def _roles(self) -> dict[str, _Say]:
@@ -99,7 +115,7 @@ class ChatReader:
 
     def _speak(self, position: int, message: Fields) -> None:
         """Take a message of the user or the assistant apart."""
-        path = f"$.messages[{position}]"
+        path = self._path(position)
         content = self._content(position, message, f"msg-{position}")
         role = cast("Role", message["role"])
         given = message.get("tool_calls") if role == "assistant" else None
@@ -149,7 +165,7 @@ class ChatReader:
         self._draft.answer(cast("str", given), results, note)
 
     def _content(self, position: int, message: Fields, prefix: str = "") -> Content:
-        path = f"$.messages[{position}].content"
+        path = f"{self._path(position)}.content"
         return self._parts.content(message.get("content"), path, prefix)
 
 
@@ -164,11 +180,36 @@ def _whole(data: object) -> Fields:
     whole = as_fields(data)
     if whole is None:
         raise refused("a chat must be a mapping or a list of messages", data, "$")
+    if "messages" not in whole and CHOICES in whole:
+        return whole
     if not isinstance(whole.get("messages"), list):
-        hint = ""
-        if "choices" in whole:
-            hint = "this is an answer: put choices[0].message behind what it answers"
-        raise refused(
-            "messages must be a list", whole.get("messages"), "$.messages", hint
-        )
+        reason = "messages must be a list"
+        raise refused(reason, whole.get("messages"), "$.messages", meant(whole))
     return whole
+
+
+def _choice(whole: Fields) -> Fields:
+    """Return the only choice of a response.
+
+    Raises:
+        InvalidValueError: If there is none, or several, or it has no message.
+    """
+    path = f"$.{CHOICES}"
+    choices = as_list(whole[CHOICES])
+    if choices is None:
+        raise refused("choices must be a list", whole[CHOICES], path)
+    if len(choices) != 1:
+        msg = f"a conversation has one choice, and here are {len(choices)}"
+        hint = "take each by itself: {**response, 'choices': [choice]}"
+        raise InvalidValueError(msg, path=path, hint=hint if choices else "")
+    choice = as_fields(choices[0])
+    if choice is None:
+        raise refused("a choice must be a dict", choices[0], f"{path}[0]")
+    if "message" not in choice:
+        hint = "this is a piece of a stream: put the pieces together first"
+        raise InvalidValueError(
+            "a choice must have a message",
+            path=f"{path}[0]",
+            hint=hint if "delta" in choice else "",
+        )
+    return choice

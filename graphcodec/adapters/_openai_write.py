@@ -18,7 +18,7 @@ from graphcodec.adapters._notes import (
 )
 from graphcodec.adapters._openai_calls import written_call
 from graphcodec.adapters._openai_parts import DIALECT
-from graphcodec.adapters._openai_read import KEY
+from graphcodec.adapters._openai_read import CHOICES, KEY
 from graphcodec.adapters._results import answered
 from graphcodec.adapters._writer import FIRST, Writer
 
@@ -61,7 +61,7 @@ class ChatWriter(Writer[_Entry]):
     _group: _Group | None = None
 
     def write(self) -> dict[str, object]:
-        """Return the chat.
+        """Return the chat, or the response.
 
         Raises:
             UnencodableValueError: If something has no place in it.
@@ -71,6 +71,9 @@ class ChatWriter(Writer[_Entry]):
             entry.message() if isinstance(entry, _Group) else entry
             for entry in self._write()
         ]
+        if self._note.get("section") == CHOICES and len(messages) == 1:
+            choice = restored(fields_of(self._note, "choice"), {"message": messages[0]})
+            return restored(self._note, {CHOICES: [choice]})
         return restored(self._note, {"messages": messages})
 
     def _instruct(self, text: str, note: Fields) -> None:
@@ -115,7 +118,7 @@ class ChatWriter(Writer[_Entry]):
     def _answer(self, call: ToolCall, note: Fields, asked: int) -> None:
         content = answered(call.results, note)
         if content.media:
-            raise self._homeless("media that a tool gave back")
+            raise self._homeless("media that a tool gave back", content.media)
         position = self._place_answer(note, asked)
         rest = fields_of(fields_of(stash_note(call.stash, self.key), "call"), "fields")
         placed: dict[str, object] = {"role": "tool"}

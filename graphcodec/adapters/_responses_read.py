@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, cast
 from graphcodec.adapters._arguments import read_arguments
 from graphcodec.adapters._contents import Content, PartsReader, attached
 from graphcodec.adapters._draft import Draft, Role
+from graphcodec.adapters._meant import meant
 from graphcodec.adapters._notes import (
     Fields,
     Note,
@@ -268,5 +269,5 @@ def _whole(data: object) -> tuple[Fields, str]:
     items = whole.get(section)
     if isinstance(items, list) or (section == "input" and isinstance(items, str)):
         return whole, section
-    hint = "this is of the chat format: openai-chat" if "messages" in whole else ""
+    hint = "" if section in whole else meant(whole)
     raise refused(f"{section} must be a list", items, f"$.{section}", hint)

@@ -188,6 +188,7 @@ def answer_value(results: object, note: Fields, dialect: Dialect) -> object:
 
     Raises:
         UnencodableValueError: If they are no JSON any more, and have to be.
+        HomelessError: If a message has no place for one of the media.
         HandleError: If bytes are gone, changed or out of reach.
     """
     content = answered(results, note)

@@ -9,6 +9,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Final, Generic, TypeVar
 
+from graphcodec.adapters._homeless import (
+    MEMORIES,
+    HomelessError,
+    Item,
+    LeftOut,
+    left_of,
+    lightened,
+    no_place,
+)
 from graphcodec.adapters._notes import (
     Fields,
     as_fields,
@@ -16,9 +25,10 @@ from graphcodec.adapters._notes import (
     list_of,
     stash_note,
 )
-from graphcodec.errors import GraphCodecError, UnencodableValueError
+from graphcodec.errors import GraphCodecError
 from graphcodec.primitives import (
     Conversation,
+    Media,
     Message,
     Retrievable,
     Thought,
@@ -30,7 +40,7 @@ T = TypeVar("T")
 FIRST: Final = -1
 """The place before all others."""
 
-_LEAVE_OUT: Final = "leave it out: conversation.replace(...) makes a copy without it"
+_LEAVE_OUT: Final = "leave it out, with --leave-out or graphcodec.adapters.fitted"
 
 
 class Writer(ABC, Generic[T]):
@@ -53,6 +63,8 @@ class Writer(ABC, Generic[T]):
         self._cursor = 0
         self._latest = 0
         self._shift = 0
+        self._first: HomelessError | None = None
+        self._left: list[LeftOut] = []
 
     @abstractmethod
     def _instruct(self, text: str, note: Fields) -> None:
@@ -84,21 +96,26 @@ class Writer(ABC, Generic[T]):
         """Return the entries in order.
 
         Raises:
-            UnencodableValueError: If something has no place in the format.
+            NoPlaceError: If something has no place in the format; names all of it.
+            UnencodableValueError: If something can't be written for another reason.
             HandleError: If bytes are gone, changed or out of reach.
         """
         if self._conversation.memories:
-            raise self._homeless("a Memory", "$.memories")
+            what = "memories" if len(self._conversation.memories) > 1 else "a Memory"
+            self._refuse(self._homeless(what), [LeftOut(what, MEMORIES)])
         notes = list_of(self._note, "instructions")
         for index, text in enumerate(self._conversation.instructions):
             note = as_fields(notes[index]) if index < len(notes) else None
             self._instruct(text.text, note or {})
         for index, item in enumerate(self._conversation.items):
+            path = f"$.items[{index}]"
             try:
-                self._item(item)
+                self._try(item, path)
             except GraphCodecError as exc:
-                exc.at(f"$.items[{index}]")
+                exc.at(path)
                 raise
+        if self._first is not None:
+            raise no_place(self._first, self._left)
         for entry in list_of(self._note, "kept"):
             kept = as_fields(entry) or {}
             self._keep(count_of(kept, "at") or 0, kept)
@@ -106,7 +123,25 @@ class Writer(ABC, Generic[T]):
         self._entries.sort(key=lambda entry: entry[0])
         return [entry for _, entry in self._entries]
 
-    def _item(self, item: Message | ToolCall | Thought | Retrievable) -> None:
+    def _try(self, item: Item, path: str) -> None:
+        """Write an item, or find all of it that has no place."""
+        rest: Item | None = item
+        while rest is not None:
+            try:
+                self._item(rest)
+            except HomelessError as exc:
+                found = list(left_of(exc, item, path))
+                self._refuse(exc, found)
+                gone = {each.path for each in self._left}
+                rest = lightened(item, path, gone) if exc.media else None
+            else:
+                return
+
+    def _refuse(self, found: HomelessError, left: list[LeftOut]) -> None:
+        self._first = self._first or found
+        self._left += left
+
+    def _item(self, item: Item) -> None:
         note = stash_note(item.stash, self.key)
         match item:
             case Message():
@@ -139,6 +174,5 @@ class Writer(ABC, Generic[T]):
         self._latest = max(self._latest, position)
         return position
 
-    def _homeless(self, what: str, path: str = "") -> UnencodableValueError:
-        msg = f"{self.name} has no place for {what}"
-        return UnencodableValueError(msg, path=path, hint=_LEAVE_OUT)
+    def _homeless(self, what: str, media: tuple[Media, ...] = ()) -> HomelessError:
+        return HomelessError(self.name, what, _LEAVE_OUT, media)

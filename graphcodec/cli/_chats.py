@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias, TypeVar, cast
 
 import attrs
 import click
@@ -13,9 +13,10 @@ from rich.table import Table
 from rich.text import Text
 
 from graphcodec._paths import with_article
-from graphcodec.adapters import Kept, kept_aside
+from graphcodec.adapters import Kept, LeftOut, kept_aside
 from graphcodec.adapters._formats import FORMATS
 from graphcodec.adapters._guess import guess
+from graphcodec.adapters._homeless import written
 from graphcodec.cli._files import errors_console
 from graphcodec.cli._text import console, counted, cut
 from graphcodec.errors import GraphCodecError, InvalidValueError
@@ -29,10 +30,13 @@ if TYPE_CHECKING:
 NAMES: Final = tuple(FORMATS)
 AUTO: Final = "auto"
 
+_Row: TypeAlias = tuple[str, str, str, str]
+
 T = TypeVar("T")
 R = TypeVar("R")
 
 _LINES: Final = (".jsonl", ".ndjson")
+_EVENTS: Final = (b"data:", b"event:")
 _LONGEST: Final = 200
 
 
@@ -138,7 +142,21 @@ def _parsed(data: bytes) -> object:
     except (ValueError, RecursionError) as exc:
         if isinstance(exc, InvalidValueError):
             raise
-        raise InvalidValueError(f"this is no JSON: {exc}") from exc
+        raise _no_json(data, exc) from exc
+
+
+def _no_json(data: bytes, exc: Exception) -> InvalidValueError:
+    if not data.strip():
+        return InvalidValueError("this is no JSON: there is nothing in it")
+    hint = ""
+    if data.lstrip().startswith(_EVENTS):
+        hint = "this is a stream of events: put the pieces together first"
+    told = str(exc)
+    if isinstance(exc, json.JSONDecodeError):
+        # Who splits a file into lines knows better which one it is.
+        line = f"line {exc.lineno}, " if b"\n" in data.strip() else ""
+        told = f"{exc.msg} at {line}column {exc.colno}"
+    return InvalidValueError(f"this is no JSON: {told}", hint=hint)
 
 
 def _pairs(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -158,29 +176,50 @@ def _refuse_constant(name: str) -> NoReturn:
 # Writing
 
 
-def written_chats(graph: object, format_: Format, *, pretty: bool) -> bytes:
-    """Return a file with the conversations of a document.
+def written_chats(
+    graph: object, format_: Format, *, pretty: bool, leave_out: bool
+) -> tuple[bytes, tuple[LeftOut, ...]]:
+    """Return a file with the conversations of a document, and what it is without.
 
     Args:
         graph: A conversation, or a list of them, which become one line each.
         format_: The format.
         pretty: Whether a single one is broken into lines.
+        leave_out: Whether to go on without what the format has no place for.
 
     Raises:
         InvalidValueError: If there are other things in the document.
         UnencodableValueError: If the format has no place for something.
         HandleError: If bytes are gone, changed or out of reach.
     """
-    if isinstance(graph, Conversation):
-        return _text(format_.write(graph), pretty=pretty)
+    found = conversations(graph)
+    is_list = not isinstance(graph, Conversation)
     lines: list[bytes] = []
-    for index, conversation in enumerate(conversations(graph)):
+    left: list[LeftOut] = []
+    for index, conversation in enumerate(found):
+        at = f"$[{index}]" if is_list else "$"
         try:
-            lines.append(_text(format_.write(conversation), pretty=False))
+            data, out = _written(conversation, format_, leave_out=leave_out)
         except GraphCodecError as exc:
-            exc.path = f"$[{index}]{exc.path.removeprefix('$')}"
+            exc.path = _moved(exc.path, at)
             raise
-    return b"".join(lines)
+        lines.append(_text(data, pretty=pretty and not is_list))
+        left += [attrs.evolve(each, path=_moved(each.path, at)) for each in out]
+    return b"".join(lines), tuple(left)
+
+
+def _written(
+    conversation: Conversation, format_: Format, *, leave_out: bool
+) -> tuple[object, tuple[LeftOut, ...]]:
+    if not leave_out:
+        return format_.write(conversation), ()
+    data, _, left = written(conversation, format_.write)
+    return data, left
+
+
+def _moved(path: str, at: str) -> str:
+    """Return a path in a conversation as one from the root of its document."""
+    return f"{at}{path.removeprefix('$')}"
 
 
 def conversations(graph: object) -> list[Conversation]:
@@ -231,6 +270,7 @@ class Told:
         conversations: How many there were.
         items: How many items they have, by class.
         kept: What is in stashes only.
+        left_out: What the result is without, since its format has no place for it.
     """
 
     file: str
@@ -239,6 +279,7 @@ class Told:
     conversations: int
     items: dict[str, int]
     kept: tuple[Kept, ...]
+    left_out: tuple[LeftOut, ...]
 
 
 def told(
@@ -247,6 +288,8 @@ def told(
     format_: str,
     found: Sequence[Conversation],
     kept: tuple[Kept, ...],
+    *,
+    left_out: tuple[LeftOut, ...] = (),
 ) -> Told:
     """Return what to tell about a file.
 
@@ -256,6 +299,7 @@ def told(
         format_: The name of the format.
         found: The conversations.
         kept: What is worth a word of what is kept in their stashes.
+        left_out: What the result is without.
     """
     items = Counter(type(item).__name__ for each in found for item in each.items)
     return Told(
@@ -265,6 +309,7 @@ def told(
         conversations=len(found),
         items=dict(items),
         kept=kept,
+        left_out=left_out,
     )
 
 
@@ -278,7 +323,7 @@ def all_kept(graph: object, found: Sequence[Conversation]) -> tuple[Kept, ...]:
     if isinstance(graph, Conversation):
         return kept_aside(graph)
     return tuple(
-        attrs.evolve(kept, path=f"$[{index}]{kept.path.removeprefix('$')}")
+        attrs.evolve(kept, path=_moved(kept.path, f"$[{index}]"))
         for index, each in enumerate(found)
         for kept in kept_aside(each)
     )
@@ -297,18 +342,19 @@ def show(reports: Sequence[Told], *, as_json: bool, aside: bool) -> None:
         return
     out = errors_console() if aside else console()
     for report in reports:
-        if aside and not report.kept:
+        rows = [*_left_rows(report.left_out), *_rows(report.kept)]
+        if aside and not rows:
             continue
         out.print(_head(report))
-        if report.kept:
-            out.print(_table(report.kept))
+        if rows:
+            out.print(_table(rows))
 
 
 def _facts(reports: Sequence[Told]) -> dict[str, Any]:
     return {"files": [attrs.asdict(report) for report in reports]}
 
 
-def _rows(kept: Sequence[Kept]) -> Iterator[tuple[str, str, str, str]]:
+def _rows(kept: Sequence[Kept]) -> Iterator[_Row]:
     """Yield a row for each kind of thing: what, how many, the first place, why."""
     kinds: dict[tuple[str, str], list[Kept]] = {}
     for each in kept:
@@ -317,14 +363,23 @@ def _rows(kept: Sequence[Kept]) -> Iterator[tuple[str, str, str, str]]:
         yield what, f"{len(found):,}", found[0].path, why
 
 
-def _table(kept: Sequence[Kept]) -> Table:
-    """Return a table of what is kept."""
+def _left_rows(left: Sequence[LeftOut]) -> Iterator[_Row]:
+    """Yield a row for each kind of thing that is left out."""
+    kinds: dict[str, list[LeftOut]] = {}
+    for each in left:
+        kinds.setdefault(each.what, []).append(each)
+    for what, found in kinds.items():
+        yield f"left out: {what}", f"{len(found):,}", found[0].path, ""
+
+
+def _table(rows: Sequence[_Row]) -> Table:
+    """Return a table of what is kept or left out."""
     shown = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
     shown.add_column(overflow="fold", ratio=2)
     shown.add_column(justify="right", no_wrap=True)
     shown.add_column(overflow="fold", ratio=4)
     shown.expand = True
-    for what, count, path, why in _rows(kept):
+    for what, count, path, why in rows:
         place = Text(cut(path, _LONGEST), "cyan")
         if why:
             place.append(f"\n{cut(why, _LONGEST)}", "dim")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
+from typing import TYPE_CHECKING
+
 import click
 
 from graphcodec.adapters._formats import FORMATS
@@ -29,6 +32,11 @@ from graphcodec.cli._files import (
 from graphcodec.codec import Codec
 from graphcodec.errors import GraphCodecError
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from graphcodec.adapters import LeftOut
+
 
 @click.command()
 @click.argument("files", nargs=-1, required=True, type=DOCUMENT, metavar="FILE...")
@@ -46,6 +54,11 @@ from graphcodec.errors import GraphCodecError
     default=STDIN,
     help="A file for the result, or a folder for those of several files.",
 )
+@click.option(
+    "--leave-out",
+    is_flag=True,
+    help="Go on without what the format has no place for, and list it.",
+)
 @click.option("--pretty", is_flag=True, help="Break a conversation into lines.")
 @codec_option
 @stores_option
@@ -57,6 +70,7 @@ def export(
     codec: Codec | None,
     stores: dict[str, str],
     *,
+    leave_out: bool,
     pretty: bool,
     as_json: bool,
 ) -> int:
@@ -65,16 +79,20 @@ def export(
     Each FILE is a document with a conversation, or with a list of them, which become
     one line each; "-" is the standard input. What was imported from the format comes
     out as it was. What another format kept in stashes is not written, and is listed.
-    Bytes of media are read: name their stores.
+    What the format has no place for at all, such as thoughts, is refused, or left out
+    and listed with --leave-out. Bytes of media are read: name their stores.
     """
     jobs = targets(files, output, ".json")
     if as_json and STDIN in jobs.values():
         raise click.UsageError("--json needs --output, since the result comes out")
+    write = partial(
+        written_chats, format_=FORMATS[name], pretty=pretty, leave_out=leave_out
+    )
     reader = _codec(codec, stores)
     reports: list[Told] = []
     for file in each(files, "exporting"):
         try:
-            reports.append(_export(file, jobs[file], name, reader, pretty=pretty))
+            reports.append(_export(file, jobs[file], name, reader, write))
         except GraphCodecError as exc:
             shown = about(exc, file)
             click.echo(f"graphcodec: {' '.join(str(shown).split())}", err=True)
@@ -82,12 +100,19 @@ def export(
     return 1 if len(reports) < len(files) else 0
 
 
-def _export(file: str, target: str, name: str, codec: Codec, *, pretty: bool) -> Told:
+def _export(
+    file: str,
+    target: str,
+    name: str,
+    codec: Codec,
+    write: Callable[[object], tuple[bytes, tuple[LeftOut, ...]]],
+) -> Told:
     graph = codec.decode(read_bytes(file))
     found = conversations(graph)
-    write_bytes(target, written_chats(graph, FORMATS[name], pretty=pretty))
+    data, left = write(graph)
+    write_bytes(target, data)
     lost = tuple(kept for kept in all_kept(graph, found) if kept.format != name)
-    return told(title(file), target, name, found, lost)
+    return told(title(file), target, name, found, lost, left_out=left)
 
 
 def _codec(codec: Codec | None, stores: dict[str, str]) -> Codec:

@@ -13,6 +13,7 @@ import click
 from rich.console import Console
 from rich.progress import Progress
 
+from graphcodec._documents._names import name_parts
 from graphcodec._limits import read_bounded
 from graphcodec._replacing import replace_file
 from graphcodec.codec import Codec
@@ -111,11 +112,17 @@ def targets(files: Sequence[str], output: str, suffix: str) -> dict[str, str]:
             msg = "the standard input has no name to go by in a folder"
             raise click.UsageError(msg)
         found = {
-            file: str(Path(output, Path(file).name.partition(".")[0] + suffix))
-            for file in files
+            file: str(Path(output, _stem(Path(file).name) + suffix)) for file in files
         }
     _check_targets(found)
     return found
+
+
+def _stem(name: str) -> str:
+    """Return a name without what it says of the content: ``v1.2`` of ``v1.2.jsonl``."""
+    stem, format_, compression = name_parts(name)
+    # Of other names the last suffix is as much.
+    return stem if format_ or compression else Path(name).stem
 
 
 def _check_targets(found: Mapping[str, str]) -> None:
@@ -123,7 +130,8 @@ def _check_targets(found: Mapping[str, str]) -> None:
     seen: set[str] = set()
     for target in found.values():
         if target in seen:
-            raise click.UsageError(f"two files would become {target}")
+            msg = f"two files would become {target}: write them to several folders"
+            raise click.UsageError(msg)
         if target != STDIN and Path(target).resolve() in sources:
             raise click.UsageError(f"{target} is read and would be replaced")
         seen.add(target)

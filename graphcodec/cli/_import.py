@@ -23,7 +23,7 @@ from graphcodec.cli._files import (
     write_bytes,
 )
 from graphcodec.codec import Codec
-from graphcodec.errors import GraphCodecError
+from graphcodec.errors import GraphCodecError, LimitExceededError
 
 if TYPE_CHECKING:
     from graphcodec._formats import Format as Wire
@@ -86,7 +86,13 @@ def _import(file: str, target: str, wanted: str, stores: dict[str, str]) -> Told
         from graphcodec_resolvers import FsspecStore  # noqa: PLC0415
 
         graph = persist(graph, FsspecStore(root, alias=alias))
-    write_bytes(target, _codec(target).encode(graph))
+    try:
+        document = _codec(target).encode(graph)
+    except LimitExceededError as exc:
+        if exc.limit == "max_inline_bytes":
+            exc.hint = "name a store for them: --store ALIAS=ROOT"
+        raise
+    write_bytes(target, document)
     kept = all_kept(found.graph, found.conversations)
     return told(title(file), target, found.format, found.conversations, kept)
 

@@ -113,6 +113,51 @@ def test_the_example_comes_back() -> None:
     assert same(json.loads(EXAMPLE.read_text()))
 
 
+def response(**message: object) -> dict[str, object]:
+    """Return an answer with one choice."""
+    said = {"role": "assistant", **message}
+    choice = {"index": 0, "message": said, "logprobs": None, "finish_reason": "stop"}
+    return {
+        "id": "chatcmpl-1",
+        "object": "chat.completion",
+        "created": 1748779200,
+        "model": "m",
+        "choices": [choice],
+        "usage": {"total_tokens": 3},
+    }
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"content": "Hi", "refusal": None},
+        {"content": None, "tool_calls": [asked("a"), asked("b")]},
+        {"content": None, "refusal": "No."},
+    ],
+)
+def test_an_answer_comes_back(message: dict[str, object]) -> None:
+    """What has choices has them again, with usage, model and all else around them."""
+    given = response(**message)
+    taken = from_openai_chat(given)
+
+    assert same(given)
+    assert taken.id == "chatcmpl-1"
+    assert taken.stash.get("openai_chat.choice.fields.finish_reason") == "stop"
+    assert all(item.created_at.year == 2025 for item in taken.items)
+
+
+def test_an_answer_follows_what_it_answers() -> None:
+    """Behind a request, or with more behind it, an answer is one of the messages."""
+    asks, answers = user(text("Hi")), from_openai_chat(response(content="Ho"))
+    given = from_openai_chat({"model": "m", "messages": [asks]})
+    both = given.replace(items=[*given.items, *answers.items])
+    longer = answers.replace(items=[*answers.items, *given.items])
+
+    said = {"role": "assistant", "content": "Ho"}
+    assert to_openai_chat(both) == {"model": "m", "messages": [asks, said]}
+    assert to_openai_chat(longer)["messages"] == [said, asks]
+
+
 def test_reading_leaves_the_input_alone() -> None:
     """The conversation shares nothing mutable with what it was read from."""
     chat: Any = {"messages": [user(text("a"))], "tools": [{"x": 1}]}
@@ -412,7 +457,16 @@ NO_CHATS: list[tuple[object, str, str]] = [
     (3, "$", "a chat must be a mapping or a list of messages, not int"),
     ({}, "$.messages", "messages must be a list, not NoneType"),
     ({"messages": {}}, "$.messages", "not dict"),
-    ({"choices": []}, "$.messages", "this is an answer"),
+    ({"role": "user"}, "$.messages", "this is one message"),
+    ({"output": []}, "$.messages", "this is of the Responses API: openai-responses"),
+    ({"response": {"body": {}}}, "$.messages", "take the body out of it"),
+    ({"choices": None}, "$.choices", "choices must be a list, not NoneType"),
+    ({"choices": []}, "$.choices", "has one choice, and here are 0"),
+    ({"choices": [{}, {}]}, "$.choices", "here are 2"),
+    ({"choices": [3]}, "$.choices[0]", "a choice must be a dict, not int"),
+    ({"choices": [{}]}, "$.choices[0]", "a choice must have a message"),
+    ({"choices": [{"delta": {}}]}, "$.choices[0]", "this is a piece of a stream"),
+    ({"choices": [{"message": {}}]}, "$.choices[0].message.role", "role must be"),
     ([None], "$.messages[0]", "a message must be a dict, not NoneType"),
     ([{}], "$.messages[0].role", "role must be one of system, developer, user"),
     ([{"role": []}], "$.messages[0].role", "not list"),
@@ -500,12 +554,12 @@ def picture(kind: Any = "image", mime_type: str = "image/png") -> Media:
         ),
         (
             conversation(answered(picture())),
-            "$.items[0]",
+            "$.items[0].results",
             "media that a tool gave back",
         ),
         (
             conversation(message(attachments=[picture("video", "video/mp4")])),
-            "$.items[0]",
+            "$.items[0].attachments[0]",
             "no place for a video",
         ),
         (conversation(call(args={"a": NOW})), "$.items[0]", "can't be written as JSON"),

@@ -405,7 +405,7 @@ def test_sources_in_responses() -> None:
 WRONG: list[tuple[object, str, str]] = [
     (3, "$", "it must be a request, a response or a list of items, not int"),
     ({}, "$.input", "input must be a list, not NoneType"),
-    ({"messages": []}, "$.input", "this is of the chat format: openai-chat"),
+    ({"messages": []}, "$.input", "this has messages: openai-chat or anthropic"),
     ({"input": "x", "output": []}, "$", "both input and output"),
     ({"output": "x"}, "$.output", "output must be a list, not str"),
     ([3], "$.input[0]", "an item must be a dict, not int"),

@@ -128,7 +128,7 @@ def test_refuses_what_has_no_place(item: Any, words: str) -> None:
     with pytest.raises(errors.UnencodableValueError, match=words) as caught:
         to_openai_responses(made(item))
 
-    assert caught.value.path == "$.items[0]"
+    assert caught.value.path.startswith("$.items[0]")
 
 
 def test_a_response_becomes_the_input_of_the_next_request() -> None:

@@ -143,7 +143,7 @@ def test_takes_a_chat_of_ones_own(tmp_path: Path) -> None:
         ("{", "chat.json is no JSON"),
         ("[" * 100_000, "chat.json is no JSON"),
         ("3", "a chat must be a mapping or a list of messages, not int"),
-        ('{"choices": []}', "put choices[0].message behind"),
+        ('{"choices": []}', "a conversation has one choice, and here are 0"),
         ('[{"role": "robot"}]', "$.messages[0].role"),
     ],
 )

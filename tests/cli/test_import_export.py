@@ -129,6 +129,32 @@ def test_several_files_go_to_a_folder(chat: Path, tmp_path: Path) -> None:
     assert sorted(file.name for file in folder.iterdir()) == ["chat.json", "train.json"]
 
 
+def test_dots_in_names_stay(tmp_path: Path) -> None:
+    """Only what a name says of the content is taken from it."""
+    files = [tmp_path / name for name in ("chat.2026-05.jsonl", "chat.2026-06.json")]
+    folder = tmp_path / "out"
+    folder.mkdir()
+    for file in files:
+        file.write_text(json.dumps(SAID))
+
+    call("import", "--from", "openai-chat", *files, "-o", folder)
+
+    found = sorted(file.name for file in folder.iterdir())
+    assert found == ["chat.2026-05.json", "chat.2026-06.json"]
+
+
+def test_bytes_beyond_a_document_need_a_store() -> None:
+    """The error says how to name one here, and nothing of Python."""
+    url = f"data:image/png;base64,{'aGVs' * 3_000_000}"
+    part = {"type": "image_url", "image_url": {"url": url}}
+    given = json.dumps([{"role": "user", "content": [part]}]).encode()
+
+    done = call("import", "--from", "openai-chat", "-", given=given)
+
+    assert done.code == 1
+    assert done.err.endswith("name a store for them: --store ALIAS=ROOT\n")
+
+
 def test_larger_bytes_go_to_a_store(tmp_path: Path) -> None:
     """With a store, the document holds handles; export reads them again."""
     url = "data:image/png;base64," + "aGVs" * 20_000
@@ -216,7 +242,13 @@ def test_tells_scripts(tmp_path: Path) -> None:
         (b'{"a":1,"a":2}', "standard input: the key 'a' stands twice in one map"),
         (b'{"messages":[NaN]}', "standard input: JSON has no NaN"),
         (b"\xff", "standard input: this is no JSON"),
-        (b"", "standard input: this is no JSON"),
+        (b"", "standard input: this is no JSON: there is nothing in it"),
+        (b'{"a":', "this is no JSON: Expecting value at column 6"),
+        (b'{\n"a":}', "this is no JSON: Expecting value at line 2, column 5"),
+        (b'[]\n{"a":\n', "line 2: this is no JSON: Expecting value at column 6"),
+        (b"data: {}\n\ndata: [DONE]\n", "a stream of events: put the pieces together"),
+        (b'{"messages":[{"role":"bot"}]}', "tool, function, not 'bot' (at $.messages"),
+        (b'[{"messages":[]}]', "write each on a line of its own"),
         (b'{"messages":[]}\n{"messages":3}', "standard input: line 2: messages must"),
         (b'[]\n{"messages":[1]}\n', "must be a dict, not int (at $.messages[0])"),
     ],
@@ -303,6 +335,7 @@ SIGNS: list[tuple[object, str]] = [
     ({"messages": [{"role": "system", "content": "x"}]}, "openai-chat"),
     ([{"role": "user", "content": "x"}, {"role": "tool"}], "openai-chat"),
     ([{"role": "assistant", "content": "x", "tool_calls": []}], "openai-chat"),
+    ({"choices": [{"message": {"role": "assistant"}}]}, "openai-chat"),
     ({"input": "x"}, "openai-responses"),
     ({"output": []}, "openai-responses"),
     ([{"type": "reasoning"}], "openai-responses"),
@@ -366,3 +399,49 @@ def test_exports_to_another_format_and_tells_what_is_lost(tmp_path: Path) -> Non
         "messages": [{"role": "user", "content": "Hi"}]
     }
     assert [kept["what"] for kept in done.json["files"][0]["kept"]] == ["field model"]
+
+
+THOUGHT = {"type": "thinking", "thinking": "hm", "signature": "c2ln"}
+SAYS = {"type": "text", "text": "Hello!"}
+THINKS = [
+    {"role": "user", "content": "Hi"},
+    {"role": "assistant", "content": [THOUGHT, SAYS, THOUGHT]},
+]
+
+
+def test_leaves_out_what_has_no_place_and_lists_it(tmp_path: Path) -> None:
+    """With --leave-out all else is written, and a script is told what is not."""
+    there, document = tmp_path / "there.json", tmp_path / "d.json"
+    given = json.dumps(THINKS).encode()
+    call("import", "--from", "anthropic", "-", "-o", document, given=given)
+
+    refused = call("export", "--to", "openai-chat", document)
+    done = call(
+        "export", "--to", "openai-chat", document, "-o", there, "--leave-out", "--json"
+    )
+
+    assert refused.code == 1
+    assert "no place for a Thought, nor for 1 more that it holds" in refused.err
+    assert "--leave-out" in refused.err
+    assert done.code == 0
+    assert json.loads(there.read_text())["messages"] == [
+        {"role": "user", "content": "Hi"},
+        {"role": "assistant", "content": "Hello!"},
+    ]
+    assert done.json["files"][0]["left_out"] == [
+        {"what": "a Thought", "path": "$.items[1]"},
+        {"what": "a Thought", "path": "$.items[3]"},
+    ]
+
+
+def test_tells_what_is_left_out_of_lines(tmp_path: Path) -> None:
+    """The list goes to the standard error, with paths from the root of the document."""
+    file, document = lines(tmp_path, THINKS[:1], THINKS), tmp_path / "d.json"
+    call("import", "--from", "anthropic", file, "-o", document)
+
+    done = call("export", "--to", "openai-chat", document, "--leave-out")
+
+    assert done.code == 0
+    assert len(done.text.splitlines()) == 2
+    assert "left out: a Thought" in done.err
+    assert "$[1].items[1]" in done.err

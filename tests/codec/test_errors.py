@@ -16,6 +16,7 @@ CODES = {
     "UnencodableValueError": ("E_UNENCODABLE_VALUE", TypeError),
     "GateNotEncodableError": ("E_GATE_NOT_ENCODABLE", TypeError),
     "HandlerNotEncodableError": ("E_HANDLER_NOT_ENCODABLE", TypeError),
+    "NoPlaceError": ("E_NO_PLACE", TypeError),
     "ReaderNotDescribableError": ("E_READER_NOT_DESCRIBABLE", TypeError),
     "UndecodableValueError": ("E_UNDECODABLE_VALUE", ValueError),
     "NoReaderResolverError": ("E_NO_READER_RESOLVER", LookupError),
