@@ -41,7 +41,7 @@ html_title = f"graphcodec {release}"
 nitpick_ignore_regex = [
     # The documentation is built without a network: nothing outside can be linked to.
     (r"py:.*", rf"({'|'.join(sorted(sys.stdlib_module_names))})(\..*)?"),
-    (r"py:.*", r"(attrs|attr|cattrs|fsspec|httpx|msgspec)(\..*)?"),
+    (r"py:.*", r"(attrs|attr|cattrs|distributed|fsspec|httpx|msgspec)(\..*)?"),
     (r"py:.*", r"(AbstractFileSystem|BaseContext)"),
     (r"py:.*", r"messages\.(BaseMessage|ModelMessage)"),
     # Type variables, and aliases that are told of where they are used.
@@ -50,7 +50,7 @@ nitpick_ignore_regex = [
         r"py:.*",
         r"(.*\.)?(CodecConverter|Difference|GivenCodec|JSON|MediaParts|OnError|Options|Primitive)",
     ),
-    (r"py:.*", r"(.*\.)?(Progress|Scalar|Stores?)"),
+    (r"py:.*", r"(.*\.)?(Cluster|Progress|Scalar|Stores?)"),
     # What a codec is told with names that are loaded only when they are needed.
     (r"py:.*", r"(Types|Format|Compression|_regex\.Pattern)"),
     # Parameters that begin with an underscore are for tests.

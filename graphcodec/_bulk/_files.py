@@ -96,6 +96,10 @@ class Files:
         """Whether it is that of this machine."""
         return self._opened.get()[1]
 
+    def is_like(self, url: str) -> bool:
+        """Say whether a path or URL is of a file system of the same kind."""
+        return _protocol(url) == _protocol(self._url)
+
     def path(self, url: str) -> str:
         """Return what the file system calls a place.
 
@@ -105,7 +109,7 @@ class Files:
         Raises:
             InvalidValueError: If it is of another one.
         """
-        if _protocol(url) != _protocol(self._url):
+        if not self.is_like(url):
             msg = f"{url!r:.80} is not of the file system of {self._url!r:.80}"
             raise InvalidValueError(msg, hint="take those of one at a time")
         self._opened.get()
