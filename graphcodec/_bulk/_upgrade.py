@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from attrs import field, frozen
 
@@ -103,20 +103,32 @@ class Renewal:
         was = _formats.name_of(binary=binary)
         format_ = self.format or was
         layers = _frames.parse(data).layers if _frames.is_frame(data) else ()
-        why = outdated(wire, codec.shape_of)
-        writing = self._codecs.writing(format_)
-        new = writing.encode(writing.decode(document))
+        reading, writing = self._codecs.writing(was), self._codecs.writing(format_)
+        graph = reading.decode(document)
+        why = self._differences(wire, document, reading.encode(graph))
         if format_ != was:
             why.append(f"format: {was}, now {format_}")
-        elif not why and new != document and not same_form(wire, _formats.read(new)):
-            why.append("form: it is written in another way now")
         compression = self._compression(layers, why)
         seal = self._seal(codec.seal, layers, why)
         if not why:
             return data, why
+        new = writing.encode(graph)
         if compression is None and seal is None:
             return new, why
         return _frames.framed(new, limits, compression=compression, seal=seal), why
+
+    def _differences(self, wire: dict[str, Any], old: bytes, new: bytes) -> list[str]:
+        """Say why a document is written in another way now."""
+        if new == old:
+            return []
+        now = _formats.read(new)
+        if same_form(wire, now):
+            return []
+        shape_of = self._codecs.given.shape_of
+        # Where it is part of what is kept as a whole, a class of old stays as it is.
+        left = set(outdated(now, shape_of))
+        why = [reason for reason in outdated(wire, shape_of) if reason not in left]
+        return why or ["form: it is written in another way now"]
 
     def _compression(
         self, layers: tuple[Layer, ...], why: list[str]

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 from graphcodec._classes._making import make
 from graphcodec._classes._marks import Mark
 from graphcodec._classes._shapes import Shape
-from graphcodec._classes._slots import ANYTHING, Slot, Untyped
+from graphcodec._classes._slots import ANYTHING, UNTYPED, Slot, Untyped
 from graphcodec._coding._pieces import ATOMS, short
 from graphcodec._coding._read_program import Again
 from graphcodec._paths import excerpt
@@ -241,6 +241,8 @@ class Evolving:
         slots = (
             {item.key: item.slot for item in shape.fields} if shape and known else {}
         )
+        # What a function gave, whatever the class.
+        slots = {**slots, "$value": UNTYPED}
         fields = {
             key: self._kept_in(slots.get(key), key, value)
             for key, value in wire.items()
@@ -273,7 +275,7 @@ class Evolving:
         if type(wire) is dict and "$any" in wire and len(wire) == 1:
             return self._call.walk(wire["$any"])
         tree = self._tree(wire)
-        return tree if tree is wire and not _has_bytes(wire) else Kept(tree)
+        return tree if _is_plain(tree) else Kept(tree)
 
     def _tree(self, wire: Any) -> Any:
         """Return *wire* with its objects decoded; *wire* itself if it is plain."""
@@ -285,12 +287,18 @@ class Evolving:
             if type(wire) not in ATOMS:
                 malformed("MessagePack has only plain values here", wire)
             return wire
-        if type(wire.get("$type")) is str:
+        if "$type" in wire:
+            if type(wire["$type"]) is not str:
+                malformed("an object needs a tag", wire["$type"])
             out = self._call.instance(wire, ANYTHING)
+            if type(out) in (list, dict, tuple, set, frozenset, deque):
+                return Shared(out)
+            told = self._call.told_of(wire)
             if isinstance(out, Reader):
-                return Spooled(out) if self._call.is_spooled(wire) else out
-            container = type(out) in (list, dict, tuple, set, frozenset, deque)
-            return Shared(out) if container else out
+                return Spooled(out) if told["tag"].startswith("spool:") else out
+            # A leaf has no identity; it may as well stand here.
+            leaf = type(told) is not dict or "$type" not in told
+            return self._tree(told) if leaf else out
         if wire.keys() == {"$bytes"}:
             # One form for both formats.
             return read_marker("$bytes", wire)
@@ -327,10 +335,13 @@ def _check_keys(wire: Wire) -> None:
             malformed(f"an object has no field {excerpt(key)}")
 
 
-def _has_bytes(wire: Any) -> bool:
-    """Say whether MessagePack's own bytes are in a piece that is otherwise plain."""
-    if type(wire) is list:
-        return any(map(_has_bytes, wire))
-    if type(wire) is dict:
-        return any(map(_has_bytes, wire.values()))
-    return type(wire) is bytes
+def _is_plain(tree: Any) -> bool:
+    """Say whether a kept value says all there is to say of its form on the wire."""
+    if type(tree) is list:
+        return all(map(_is_plain, tree))
+    if type(tree) is dict:
+        if any(key[:1] == "$" for key in tree):
+            return False
+        return all(map(_is_plain, tree.values()))
+    # Bytes are a marker in JSON.
+    return type(tree) in ATOMS and type(tree) is not bytes

@@ -232,17 +232,13 @@ class ReadCall:
             malformed(f"a reference to node {shown}, of which there are {total}")
         return self._early(number)
 
-    def is_spooled(self, wire: Wire) -> bool:
-        """Say whether a reader, or what a reference leads to, is that of an artifact.
+    def told_of(self, wire: Any) -> Any:
+        """Return the piece of wire that a reference leads to, or *wire* if it is none.
 
         Args:
-            wire: The map of the reader, or the reference.
+            wire: The map of an object, a reader or a reference, which has been read.
         """
-        if wire["$type"] == "$ref":
-            number: Any = wire["n"]
-            wire = self._wire[number]
-        tag = wire.get("tag")
-        return isinstance(tag, str) and tag.startswith("spool:")
+        return self._wire[wire["n"]] if wire["$type"] == "$ref" else wire
 
     def referred(self, found: Reference, slot: Objects | OneOf) -> Any:
         """Return what a reference among forms refers to.

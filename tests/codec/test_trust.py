@@ -137,6 +137,7 @@ def test_default_costs_nothing() -> None:
     assert codec._engine._programs.read.trust is None  # pyright: ignore[reportPrivateUsage]
 
 
+@settings(deadline=None)
 @given(
     graph=strategies.graphs(),
     most=st.sampled_from(ORDER),

@@ -1,7 +1,8 @@
 """Look for what must not come out: ``python -m tests.fuzz [SECONDS]``.
 
-Each target is fed by both fuzzers, each for that time. What they find, and a corpus
-that grows, is kept in ``.fuzz``.
+Each target is fed by both fuzzers, each for that time. What they find, cut down, and a
+corpus that grows, is kept in ``.fuzz``. A find that was mended goes, as small as it is,
+into ``tests/fuzz/regressions``, which every target is fed in each run of the tests.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import time
 from importlib.util import find_spec
 from pathlib import Path
 
-from tests.fuzz.mutating import Found, fuzz
+from tests.fuzz.mutating import Found, fuzz, minimised
 from tests.fuzz.targets import TARGETS
 
 FOLDER = Path(".fuzz")
@@ -35,7 +36,7 @@ def _structured(name: str, seconds: float) -> bool:
     except Found as exc:
         path = FOLDER / f"found-{name}-{time.time_ns()}"
         path.parent.mkdir(exist_ok=True)
-        path.write_bytes(exc.data)
+        path.write_bytes(minimised(TARGETS[name], exc.data))
         _say(f"{name:15} mutations  FOUND {exc}; kept in {path}")
         return False
     _say(

@@ -121,6 +121,36 @@ def fuzz(
     return outcome
 
 
+def minimised(target: Target, data: bytes, seconds: float = 20.0) -> bytes:
+    """Return what is left of a find when all is cut away that it does not need.
+
+    Args:
+        target: What it was fed to.
+        data: The find.
+        seconds: How long to try.
+    """
+    wanted, end = _came_out(target, data), time.monotonic() + seconds
+    size = len(data) // 2
+    while size and time.monotonic() < end:
+        start, cut = 0, False
+        while start < len(data) and time.monotonic() < end:
+            shorter = data[:start] + data[start + size :]
+            if wanted is not None and _came_out(target, shorter) is wanted:
+                data, cut = shorter, True
+            else:
+                start += size
+        size = size if cut and size > 1 else size // 2
+    return data
+
+
+def _came_out(target: Target, data: bytes) -> type[Exception] | None:
+    try:
+        target.feed(data)
+    except Exception as exc:  # noqa: BLE001 - whatever it is
+        return type(exc)
+    return None
+
+
 def _fed(target: Target, data: bytes, outcome: Outcome) -> bool:
     start = time.process_time()
     try:

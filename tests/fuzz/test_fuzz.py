@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import json
 import zoneinfo
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
+import msgspec
 import pytest
 
-from graphcodec import _frames, _values
+from graphcodec import _ciphers, _frames, _values
 from graphcodec._coding import _read_call, _read_rare
 from tests.fuzz.__main__ import guided
-from tests.fuzz.mutating import Found, fuzz
-from tests.fuzz.targets import TARGETS
+from tests.fuzz.mutating import Found, fuzz, minimised
+from tests.fuzz.targets import TARGETS, Target
 
 MOST_MEMORY = 200_000_000
 """Bytes by which documents of 100 kB may make the process larger."""
+
+REGRESSIONS: Final = Path(__file__).with_name("regressions")
+"""What the fuzzers have found, cut down."""
 
 needs_atheris = pytest.mark.skipif(
     find_spec("atheris") is None, reason="there is no atheris for this Python"
@@ -36,6 +41,29 @@ def look(name: str, seconds: float, seed: int = 1) -> None:
 def test_mutations_find_nothing(name: str) -> None:
     """Whatever is read, only an error of ours comes out."""
     look(name, 0.5)
+
+
+@pytest.mark.parametrize("name", TARGETS)
+@pytest.mark.parametrize(
+    "path", sorted(REGRESSIONS.iterdir()), ids=lambda path: path.stem
+)
+def test_what_was_found_stays_mended(path: Path, name: str) -> None:
+    """Whoever reads it, as it is and in the other format."""
+    data = path.read_bytes()
+
+    TARGETS[name].feed(data)
+    TARGETS[name].feed(msgspec.msgpack.encode(json.loads(data)))
+
+
+def test_a_find_is_cut_down() -> None:
+    """What it does not need is taken away."""
+
+    def fails(data: bytes) -> None:
+        assert b"ab" not in data
+
+    target = Target(fails, list)
+
+    assert minimised(target, b"x" * 500 + b"ab" + b"y" * 77) == b"ab"
 
 
 @needs_atheris
@@ -88,9 +116,14 @@ def _any_layers(view: memoryview, count: int) -> Any:
     return tuple(layers), position
 
 
+def _any_tag(*_: object) -> None:
+    """Do without the look at the tag of what is signed."""
+
+
 FAULTS: dict[str, tuple[str, list[Any], str, Callable[..., object]]] = {
     "pairs": ("decode-json", [_read_call, _read_rare], "split_pairs", _any_pairs),
     "zones": ("decode-msgpack", [_values], "read_zone", _any_zone),
+    "signatures": ("sealed", [_ciphers], "verify", _any_tag),
     "headers": ("frames", [_frames], "_layers", _any_layers),
 }
 
