@@ -270,6 +270,16 @@ class TurnCache(_Face):
         """
         return self._run(self._plans.turns(session_id))
 
+    def version(self, session_id: str) -> int:
+        """Return the version of the newest save of a session, 0 if there is none.
+
+        Asked for before a load, it is what to expect in the save that follows.
+
+        Args:
+            session_id: The session.
+        """
+        return self._run(self._plans.version(session_id))
+
     def delete(self, session_id: str, turn: int | None = None) -> bool:
         """Delete a session, or one turn; say whether it was there.
 
@@ -438,6 +448,10 @@ class AsyncTurnCache(_Face):
     async def turns(self, session_id: str) -> list[int]:
         """Return the numbers of the turns of a session, in order."""
         return await self._run(self._plans.turns(session_id))
+
+    async def version(self, session_id: str) -> int:
+        """Return the version of the newest save: see `TurnCache.version`."""
+        return await self._run(self._plans.version(session_id))
 
     async def delete(self, session_id: str, turn: int | None = None) -> bool:
         """Delete a session, or one turn: see `TurnCache.delete`."""

@@ -312,6 +312,15 @@ class Plans:
         fields: list[bytes] = yield ("HKEYS", self._names.keys(session_id).turns)
         return sorted(turn for turn in map(turn_of, fields) if turn is not None)
 
+    def version(self, session_id: str) -> Plan[int]:
+        """Return the version of the newest save, 0 if there is none."""
+        digits: bytes | None = yield (
+            "HGET",
+            self._names.keys(session_id).turns,
+            "version",
+        )
+        return int(digits) if digits and digits.isdigit() else 0
+
     def delete(self, session_id: str, turn: int | None) -> Plan[bool]:
         """Take a session away, or one turn of it."""
         keys = self._names.keys(session_id)

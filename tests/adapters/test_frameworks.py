@@ -34,6 +34,7 @@ print(sorted(sys.modules.keys() & {FRAMEWORKS!r}))
     [
         ("langchain", "langchain_core", "langchain"),
         ("langgraph", "langgraph", "langgraph"),
+        ("openai_agents", "agents", "openai-agents"),
         ("pydantic_ai", "pydantic_ai", "pydantic-ai"),
     ],
 )

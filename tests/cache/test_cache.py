@@ -71,6 +71,21 @@ def test_newest_turn(cache: TurnCache) -> None:
     assert cache.turns("s") == [2, 9, 10]
 
 
+def test_version(client: Client, cache: TurnCache) -> None:
+    """The version is that of the newest save, whatever became of its turn."""
+    assert cache.version("s") == 0
+    for turn in (9, 2, 2):
+        saved = cache.save("s", turn, [turn])
+        assert cache.version("s") == saved.version
+    cache.prune("s", keep=1)
+    assert cache.version("s") == 3
+    assert cache.save("s", 10, [], expected=cache.version("s")).version == 4
+    client.hset(turn_key("s"), "version", "many")
+    assert cache.version("s") == 0
+    cache.delete("s")
+    assert cache.version("s") == 0
+
+
 def test_a_chain_takes_few_questions(client: Client) -> None:
     """Where each object leads to the next, none costs a round trip of its own."""
     chain = Node()
@@ -202,6 +217,7 @@ def test_async(server: Server, *, decode: bool) -> None:
             assert same_graph(await cache.get("s"), turns[-1])
             assert await cache.get("s", 99, "none") == "none"
             assert await cache.turns("s") == list(range(1, 11))
+            assert await cache.version("s") == 10
             assert await cache.document("s") == Codec().encode(turns[-1])
             assert len(await cache.diff("s", 1, 2)) == 3
             assert await cache.fork("s", 5, "t") == 5
