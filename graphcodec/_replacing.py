@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import secrets
-from typing import TYPE_CHECKING
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, BinaryIO
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,10 +23,25 @@ def replace_file(path: Path, data: bytes, *, mode: int | None = None) -> None:
     Raises:
         OSError: If it can't be written; the old file is as it was.
     """
+    with replacing(path, mode=mode) as stream:
+        stream.write(data)
+
+
+@contextmanager
+def replacing(path: Path, *, mode: int | None = None) -> Generator[BinaryIO]:
+    """Give a stream whose content takes the place of a file, if nothing is raised.
+
+    Args:
+        path: The file, which need not be there.
+        mode: Its permissions; the usual ones if they are left out.
+
+    Raises:
+        OSError: If it can't be written; the old file is as it was.
+    """
     fresh = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
         with fresh.open("xb") as stream:
-            stream.write(data)
+            yield stream
             stream.flush()
             os.fsync(stream.fileno())
         if mode is not None:

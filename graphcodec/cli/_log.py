@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, BinaryIO, Final, TypeVar
 
 import click
 from rich import box
@@ -17,18 +17,19 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
+from graphcodec._replacing import replacing
+from graphcodec.cli._bulk import dask_option, watched
 from graphcodec.cli._text import console, counted, cut
-from graphcodec.errors import JsonError
+from graphcodec.errors import GraphCodecError, JsonError
 from graphcodec.log import (
     Conversation,
     DocumentStore,
     Entry,
+    Exported,
     ImageContent,
-    PostgresDocumentStore,
     SessionLog,
     SessionRecord,
     SessionRecordRow,
-    SqliteDocumentStore,
     TextContent,
     ThinkingContent,
     ToolCall,
@@ -41,6 +42,13 @@ from graphcodec.log import (
 )
 from graphcodec.log import tail as follow
 from graphcodec.log._arrow import turn_tokens
+from graphcodec.log._exporting import (
+    entries,
+    export_lines,
+    export_parquet,
+    is_postgres,
+    opened,
+)
 from graphcodec.log._ids import derived_id
 from graphcodec.log._reading import entry_of
 from graphcodec.log._rows import titles_of
@@ -69,13 +77,9 @@ _json = click.option("--json", "as_json", is_flag=True, help="Write JSON for a s
 
 @contextmanager
 def _opened(address: str, *, make: bool = False) -> Generator[DocumentStore]:
-    if address.startswith(("postgres://", "postgresql://")):
-        with PostgresDocumentStore(address) as store:
-            yield store
-        return
-    if not make and not Path(address).is_file():
+    if not make and not is_postgres(address) and not Path(address).is_file():
         raise click.FileError(address, "there is no such file")
-    with SqliteDocumentStore(address) as store:
+    with opened(address) as store:
         yield store
 
 
@@ -281,39 +285,96 @@ def _counts(store: DocumentStore, key: str) -> dict[str, Any]:
     show_default=True,
     help="What makes the folders of Parquet files; repeatable.",
 )
+@dask_option
 def export(
-    address: str, target: str, *, chosen: tuple[str, ...], partition_by: tuple[str, ...]
+    address: str,
+    target: str,
+    *,
+    chosen: tuple[str, ...],
+    partition_by: tuple[str, ...],
+    dask: str | None,
 ) -> None:
     """Write records to TARGET.
 
     A name that ends in .jsonl, or - for the standard output, gets one record on each
-    line. Any other is a folder, or a URL that fsspec knows, for Parquet files.
+    line. Any other is a folder, or a URL that fsspec knows, for Parquet files. A
+    cluster works at several sessions at once; its processes open LOG and TARGET.
     """
     with _opened(address) as store:
         for session in chosen:
             _known(store, session)
         keys = chosen or tuple(store.keys())
         total = sum(store.count(key) for key in keys)
-        entries = _watched(_entries(store, keys), "exporting", total)
-        if target == "-" or target.endswith(".jsonl"):
-            _write_lines(entries, target)
-            return
-        done = write_parquet(entries, target, partition_by=partition_by)
+        here = dask is None or not keys
+        done = _export_here(store, keys, target, total, partition_by) if here else None
+    if dask is not None and not here:
+        done = _export_there(address, keys, target, dask, partition_by)
+    if done is None:
+        return
     rows, files = counted(done.rows, "record"), counted(len(done.files), "file")
     click.echo(f"{rows} in {files}")
 
 
-def _write_lines(entries: Iterable[Entry], target: str) -> None:
-    whole = target != "-"
-    with click.open_file(target, "w", encoding="utf-8", atomic=whole) as out:
-        for entry in entries:
-            out.write(f"{to_json(entry.record)}\n")
+def _export_here(
+    store: DocumentStore,
+    keys: Sequence[str],
+    target: str,
+    total: int,
+    partition_by: tuple[str, ...],
+) -> Exported | None:
+    found = _watched(entries(store, keys), "exporting", total)
+    if not _is_lines(target):
+        return write_parquet(found, target, partition_by=partition_by)
+    with _lines_to(target) as out:
+        for entry in found:
+            out.write(f"{to_json(entry.record)}\n".encode())
+    return None
 
 
-def _entries(store: DocumentStore, keys: Iterable[str]) -> Iterator[Entry]:
-    for key in keys:
-        for document in store.scan(key):
-            yield entry_of(key, document)
+def _export_there(
+    address: str,
+    keys: Sequence[str],
+    target: str,
+    dask: str,
+    partition_by: tuple[str, ...],
+) -> Exported | None:
+    with watched(len(keys), "exporting") as progress:
+        if not _is_lines(target):
+            return export_parquet(
+                address,
+                keys,
+                target,
+                partition_by=partition_by,
+                cluster=dask,
+                progress=progress,
+            )
+        beside = None if target == "-" else Path(target).resolve().parent
+        with _lines_to(target) as out:
+            export_lines(
+                address, keys, out, beside=beside, cluster=dask, progress=progress
+            )
+    return None
+
+
+def _is_lines(target: str) -> bool:
+    return target == "-" or target.endswith(".jsonl")
+
+
+@contextmanager
+def _lines_to(target: str) -> Generator[BinaryIO]:
+    """Give what lines are written to: a file is replaced as a whole or not at all."""
+    if target == "-":
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    try:
+        with replacing(Path(target)) as out:
+            yield out
+    except GraphCodecError:
+        # The log's own errors may be OSErrors, too.
+        raise
+    except OSError as exc:
+        raise click.FileError(target, exc.strerror) from exc
 
 
 @log.command("import")

@@ -7,8 +7,16 @@
 from __future__ import annotations
 
 import os
-from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter, OrderedDict
+from collections.abc import (
+    Callable,
+    Generator,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from importlib import import_module
 from typing import Any, Final, Self
@@ -73,19 +81,11 @@ def write_parquet(
     if unknown:
         msg = f"there is no partition {unknown[0]!r:.40}"
         raise InvalidValueError(msg, hint=f"known are {', '.join(_PARTITIONS)}")
-    file_system, root = _located(path_or_url, options)
-    try:
-        _refuse_files(_files(file_system, root))
-        with _Folder(file_system, root) as folder:
-            for batch in batches_of(records, session_id=session_id):
-                folder.write(batch, partition_by)
-                if progress is not None:
-                    progress(folder.rows)
-    except StorageError:
-        raise
-    except OSError as exc:
-        raise StorageError(f"could not write Parquet files: {exc}") from exc
-    return Exported(rows=folder.rows, files=tuple(folder.files))
+    folder = ParquetFolder(path_or_url, options)
+    folder.require_empty()
+    return folder.write(
+        records, session_id=session_id, partition_by=partition_by, progress=progress
+    )
 
 
 def read_parquet(
@@ -150,6 +150,75 @@ def _some(names: list[str]) -> list[str]:
     return names
 
 
+class ParquetFolder:
+    """A folder of Parquet files, which several processes may write to.
+
+    Args:
+        path_or_url: The folder: a path, or a URL for fsspec.
+        options: What fsspec needs for the URL: endpoints, credentials.
+    """
+
+    def __init__(
+        self,
+        path_or_url: str | os.PathLike[str],
+        options: Mapping[str, object] | None = None,
+    ) -> None:
+        self._file_system, self._root = _located(path_or_url, options)
+
+    def files(self) -> list[str]:
+        """Return the files, as their file system calls them."""
+        self._file_system.invalidate_cache()
+        with _told_of_writing():
+            return _files(self._file_system, self._root)
+
+    def require_empty(self) -> None:
+        """Refuse a folder with Parquet files.
+
+        Raises:
+            StorageError: If there are some.
+        """
+        _refuse_files(self.files())
+
+    def empty(self) -> None:
+        """Remove the Parquet files."""
+        for name in self.files():
+            with _told_of_writing():
+                self._file_system.rm(name)
+
+    def write(
+        self,
+        records: Iterable[Exportable],
+        *,
+        partition_by: Sequence[str],
+        session_id: str | None = None,
+        progress: Progress | None = None,
+    ) -> Exported:
+        """Write the files of some sessions, over those that are there.
+
+        Args:
+            records: See `write_parquet`.
+            partition_by: Likewise.
+            session_id: Likewise.
+            progress: Likewise.
+        """
+        with _told_of_writing(), _Folder(self._file_system, self._root) as folder:
+            for batch in batches_of(records, session_id=session_id):
+                folder.write(batch, partition_by)
+                if progress is not None:
+                    progress(folder.rows)
+        return Exported(rows=folder.rows, files=tuple(folder.files))
+
+
+@contextmanager
+def _told_of_writing() -> Generator[None]:
+    try:
+        yield
+    except StorageError:
+        raise
+    except OSError as exc:
+        raise StorageError(f"could not write Parquet files: {exc}") from exc
+
+
 class _Folder:
     """Writes batches into the files of their partitions; few are open at a time."""
 
@@ -159,6 +228,8 @@ class _Folder:
         self._file_system = file_system
         self._root = root
         self._open: OrderedDict[str, tuple[Any, Any]] = OrderedDict()
+        # By folder, so that a session has the same files whoever writes the others.
+        self._numbers: Counter[str] = Counter()
 
     def write(self, batch: Any, partition_by: Sequence[str]) -> None:
         """Write the rows of a batch."""
@@ -177,7 +248,8 @@ class _Folder:
 
     def _new(self, place: str) -> tuple[Any, Any]:
         folder = "/".join(filter(None, (self._root, place)))
-        name = f"{folder}/part-{len(self.files):05}.parquet"
+        name = f"{folder}/part-{self._numbers[folder]:05}.parquet"
+        self._numbers[folder] += 1
         self._file_system.makedirs(folder, exist_ok=True)
         file = self._file_system.open(name, "wb")
         self.files.append(name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -144,6 +145,69 @@ def test_export_parquet(path: str, tmp_path: Path) -> None:
     assert done.text == "15 records in 2 files\n", done.err
     found = [r for batch in read_parquet(folder) for r in from_record_batch(batch)]
     assert found == records_of(path) + records_of(path, "second")
+
+
+@pytest.mark.parametrize("parts", [("session",), ("date", "session")])
+def test_export_parquet_with_dask(
+    path: str, tmp_path: Path, dask_client: Any, parts: tuple[str, ...]
+) -> None:
+    """A cluster writes the same files with the same records, and tells the same."""
+    here, there = tmp_path / "here", tmp_path / "there"
+    words = [word for part in parts for word in ("--partition-by", part)]
+    address = dask_client.scheduler.address
+
+    one = call("log", "export", path, here, *words)
+    other = call("log", "export", path, there, *words, "--dask", address)
+
+    assert (one.text, one.code) == (other.text, other.code)
+    names = sorted(str(file.relative_to(here)) for file in here.rglob("*.parquet"))
+    assert names == sorted(
+        str(file.relative_to(there)) for file in there.rglob("*.parquet")
+    )
+    for name in names:
+        first, second = (
+            [r for batch in read_parquet(f / name) for r in from_record_batch(batch)]
+            for f in (here, there)
+        )
+        assert first == second
+    full = call("log", "export", path, there, *words, "--dask", address)
+    assert (full.code, "holds Parquet files already" in full.err) == (1, True)
+
+
+def test_export_lines_with_dask(path: str, tmp_path: Path, dask_client: Any) -> None:
+    """A cluster writes the same lines in the same order, and leaves nothing else."""
+    lines, address = tmp_path / "a.jsonl", dask_client.scheduler.address
+    order = ["--session", "second", "--session", "first"]
+
+    done = call("log", "export", path, lines, *order, "--dask", address)
+
+    assert (done.code, done.out, done.err) == (0, b"", "")
+    plain = call("log", "export", path, "-", *order).out
+    assert lines.read_bytes() == plain
+    assert call("log", "export", path, "-", *order, "--dask", address).out == plain
+    assert {file.name for file in tmp_path.iterdir()} <= {
+        "a.jsonl",
+        *(f"log.db{end}" for end in ("", "-shm", "-wal")),
+    }
+
+
+def test_failed_export_with_dask(path: str, tmp_path: Path, dask_client: Any) -> None:
+    """A record that can't be read ends the export as it does without, all undone."""
+    with SqliteDocumentStore(path) as store:
+        content = '{"message_type":"summary","message_count":1}'
+        store.append("second", [Document(id="bad", content=content)])
+    there, address = tmp_path / "there", dask_client.scheduler.address
+
+    plain = call("log", "export", path, tmp_path / "here")
+    done = call("log", "export", path, there, "--dask", address)
+    lines = call("log", "export", path, tmp_path / "a.jsonl", "--dask", address)
+
+    assert (done.code, lines.code) == (1, 1)
+    assert done.err == lines.err == plain.err
+    assert not list(there.rglob("*.parquet"))
+    assert not (tmp_path / "a.jsonl").exists()
+    dates = call("log", "export", path, there, "--partition-by", "date", "--dask", "x")
+    assert (dates.code, "one folder for each session" in dates.err) == (1, True)
 
 
 def test_verify(path: str) -> None:
