@@ -31,6 +31,93 @@ def test_handlers_for_everything_come_first() -> None:
     assert calls == ["first", "second", "typed"]
 
 
+def test_handler_with_a_queue_holds_nobody_up() -> None:
+    """It gets everything in order, in a thread of its own, when it is ready."""
+    bus, ready, got = EventBus(), threading.Event(), list[tuple[Event, int]]()
+
+    def slow(event: Event) -> None:
+        ready.wait()
+        got.append((event, threading.get_ident()))
+
+    subscription = bus.subscribe(handler=slow, queue=10)
+    events: list[Event] = [said(1), topic(0, "a"), started()]
+    for event in events:
+        bus.publish(event)
+
+    assert got == []
+    assert not subscription.drain(timeout=0.01)
+    ready.set()
+    assert subscription.drain()
+    assert [event for event, _ in got] == events
+    assert threading.get_ident() not in {thread for _, thread in got}
+
+
+def test_full_queue_loses_nothing() -> None:
+    """A publisher waits until there is room."""
+    bus, got = EventBus(), list[Event]()
+    subscription = bus.subscribe(handler=got.append, queue=1)
+    events = [said(n) for n in range(1, 200)]
+    for event in events:
+        bus.publish(event)
+
+    assert subscription.drain()
+    assert got == events
+
+
+def test_handler_with_a_queue_may_raise() -> None:
+    """That is told, and the next event is handed out."""
+    told = list[Event]()
+
+    def broken(_: Event) -> None:
+        raise ValueError
+
+    def tell(_exc: Exception, event: Event, _handler: object) -> None:
+        told.append(event)
+
+    bus = EventBus(on_error=tell)
+    subscription = bus.subscribe(handler=broken, queue=5)
+    bus.publish(said(1))
+    bus.publish(said(2))
+
+    assert subscription.drain()
+    assert len(told) == 2
+
+
+def test_cancelled_queue_lets_its_publisher_go() -> None:
+    """Who waits for room waits no more, and what waited is dropped."""
+    bus, ready, got = EventBus(), threading.Event(), list[Event]()
+
+    def stuck(event: Event) -> None:
+        got.append(event)
+        ready.wait()
+
+    subscription = bus.subscribe(handler=stuck, queue=1)
+    events = [said(n) for n in range(1, 5)]
+
+    def publish() -> None:
+        for event in events:
+            bus.publish(event)
+
+    publisher = threading.Thread(target=publish)
+    publisher.start()
+    publisher.join(0.1)
+    assert publisher.is_alive()
+
+    bus.clear()
+    publisher.join()
+    ready.set()
+
+    assert not subscription.drain()
+    assert got == events[:1]
+
+
+def test_queue_must_have_room() -> None:
+    """Zero is no queue; less is a mistake."""
+    with pytest.raises(ValueError, match="queue must be a number of events from 0"):
+        EventBus().subscribe(handler=print, queue=-1)
+    assert EventBus().subscribe(handler=print).drain()
+
+
 def test_handler_gets_what_it_asked_for() -> None:
     """Subclasses included, other events not."""
     bus, typed, family = EventBus(), list[Event](), list[Event]()
