@@ -80,7 +80,8 @@ def connected(cluster: Cluster) -> Generator[distributed.Client]:
             distributed.LocalCluster(
                 processes=True,
                 threads_per_worker=1,
-                dashboard_address=None,  # pyright: ignore[reportArgumentType] - none
+                # A port that is free, for this machine alone; None would be 8787.
+                dashboard_address="127.0.0.1:0",
             ) as processes,
             distributed.Client(processes) as client,
         ):

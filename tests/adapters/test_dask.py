@@ -41,7 +41,8 @@ def talk(*readers: Any) -> Conversation:
 
 
 def both(client: Any) -> list[str]:
-    """Return the addresses of the two workers."""
+    """Return the addresses of the two workers; another test may have killed one."""
+    client.wait_for_workers(2, timeout=60)
     return sorted(client.nthreads())
 
 

@@ -32,11 +32,11 @@ def stored(folder: Path, count: int) -> Path:
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """Return what is in a folder."""
+    """Return what is in a folder, but for what is hidden: half a file of the dead."""
     return {
         str(file.relative_to(folder)): file.read_bytes()
         for file in folder.rglob("*")
-        if file.is_file()
+        if file.is_file() and not file.name.startswith(".")
     }
 
 
