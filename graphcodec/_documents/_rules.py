@@ -174,11 +174,10 @@ class Rules:
 
     def _check_map(self, value: dict[Any, Any], place: Place, trail: Trail) -> bool:
         """Say whether what is in a map can be looked at."""
-        odd = next((key for key in value if type(key) is not str), None)
-        if odd is not None:
-            return self._error(
-                "key", f"a map needs text keys, not {excerpt(odd)}", trail
-            )
+        for key in value:
+            if type(key) is not str:
+                msg = f"a map needs text keys, not {excerpt(key)}"
+                return self._error("key", msg, trail)
         if "$type" in value:
             return self._check_object(value, trail)
         marker = next((key for key in value if key[:1] == "$"), None)

@@ -48,11 +48,12 @@ def test_mutations_find_nothing(name: str) -> None:
     "path", sorted(REGRESSIONS.iterdir()), ids=lambda path: path.stem
 )
 def test_what_was_found_stays_mended(path: Path, name: str) -> None:
-    """Whoever reads it, as it is and in the other format."""
+    """Whoever reads it, as it is; JSON also as MessagePack."""
     data = path.read_bytes()
 
     TARGETS[name].feed(data)
-    TARGETS[name].feed(msgspec.msgpack.encode(json.loads(data)))
+    if path.suffix == ".json":
+        TARGETS[name].feed(msgspec.msgpack.encode(json.loads(data)))
 
 
 def test_a_find_is_cut_down() -> None:
