@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import sys
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from itertools import product
@@ -162,7 +163,10 @@ def test_errors_arrive_whole(run: Run) -> None:
     assert (error.path, error.hint, error.tag) == ("$.a", "do not", "t")
     assert (error.limit, error.value, error.alias) == ("l", 3, "a")
     # Pools put the worker's traceback, as text, in place of the cause.
-    assert repr(error.__context__) == "ZeroDivisionError('nothing to divide by')"
+    # Dask, once a process has loaded it, pickles all exceptions in its own way (tblib),
+    # without what came before them, and a fork inherits that.
+    if "tblib.pickling_support" not in sys.modules:
+        assert repr(error.__context__) == "ZeroDivisionError('nothing to divide by')"
     assert "nothing to divide by" in str(error.__cause__)
 
 
