@@ -24,7 +24,7 @@ _RARE: Final = {
     "$float": "a nan or inf",
     "$str": "text with lone surrogates",
 }
-_UNKNOWN: Final = ("$opaque", "$member", "$literal")
+_UNKNOWN: Final = ("$opaque", "$class", "$member", "$literal")
 """What stands in a schema for what is not known, and kept."""
 
 _KEPT: Final = "is not known any more: what holds it is kept as an OpaqueNode"

@@ -135,6 +135,7 @@ class _Schemas:
         enums = [refer(s.mark.tag) for s in self._shapes if s.kind == "enum"]
         if self._reading.opaque:
             classes["$opaque"] = self._opaque()
+            classes["$class"] = self._unknown_tag()
             classes["$member"] = {"anyOf": _MEMBER}
             classes["$literal"] = {
                 "anyOf": [parts.TEXT, parts.INT, parts.BOOL, parts.NULL]
@@ -293,7 +294,8 @@ class _Schemas:
             case HandlerPlace():
                 return self._handler()
             case ClassPlace(base=base):
-                return [{"enum": self._tags_of((base,))}]
+                tags: Schema = {"enum": self._tags_of((base,))}
+                return [tags, *self._kept("$class")]
             case OneOf(scalars=scalars, other=other):
                 options = [o for cls in scalars for o in self._scalar(cls)]
                 return options + (self._options(other, family) if other else [])

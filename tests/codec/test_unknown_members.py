@@ -457,6 +457,18 @@ def test_schema_of_a_keeping_codec_takes_unknown_members() -> None:
         SCHEMA.validate(json.loads(wire))
 
 
+def test_schema_of_a_keeping_codec_takes_unknown_classes() -> None:
+    """A tool whose artifact is of a class that is not known is kept."""
+    schema = {"type": "object"}
+    wire = root(Tool(name="a", description="b", handler=None, input_schema=schema))
+    wire["artifact"] = "no.Such"
+    text = json.loads(document(wire))
+
+    read(wire, codec=RELAY)
+    SCHEMA.validate(text)
+    assert not STRICT_SCHEMA.is_valid(text)
+
+
 def test_diff_of_schemas_tells_what_becomes_of_lost_members() -> None:
     """They break, or make what holds them opaque; to add some breaks nothing."""
     lost = compare(WRITER.json_schema(), STRICT.json_schema())
