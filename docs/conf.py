@@ -50,7 +50,7 @@ nitpick_ignore_regex = [
         r"py:.*",
         r"(.*\.)?(CodecConverter|Difference|GivenCodec|JSON|MediaParts|OnError|Options|Primitive)",
     ),
-    (r"py:.*", r"(.*\.)?(Cluster|Progress|Scalar|Stores?)"),
+    (r"py:.*", r"(.*\.)?(Cluster|Mailbox|Progress|Scalar|Stores?)"),
     # What a codec is told with names that are loaded only when they are needed.
     (r"py:.*", r"(Types|Format|Compression|_regex\.Pattern)"),
     # Parameters that begin with an underscore are for tests.
