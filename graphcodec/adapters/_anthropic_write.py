@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
-
-from attrs import define, field
+from typing import TYPE_CHECKING
 
 from graphcodec.adapters._anthropic_parts import DIALECT, THINKING
 from graphcodec.adapters._anthropic_read import ANSWER, CALL, KEY, ROLES, joiner_of
@@ -19,50 +17,19 @@ from graphcodec.adapters._notes import (
     restored,
 )
 from graphcodec.adapters._results import answer_value, answered
-from graphcodec.adapters._writer import Writer
+from graphcodec.adapters._turns import Turn, TurnWriter
 
 if TYPE_CHECKING:
     from graphcodec.primitives import Message, Retrievable, Thought, ToolCall
 
-_LAST: Final = float("inf")
 
+class _Turn(Turn):
+    """A message of blocks, or of a text that is all of it."""
 
-@define
-class _Turn:
-    """A message that is being written.
+    piece = "block"
 
-    Attributes:
-        position: Where it stood.
-        role: Who says it.
-        note: What was noted of it.
-        blocks: Its blocks, or the text that is all of it, by where they stood.
-        answers: The message with the answers to calls that had none before.
-        whole: The message, if it was kept as it was.
-    """
-
-    position: int
-    role: str
-    note: Fields = field(factory=dict[str, object])
-    blocks: list[tuple[float, object]] = field(factory=list[tuple[float, object]])
-    answers: _Turn | None = None
-    whole: dict[str, object] | None = None
-
-    def add(self, note: Fields, block: object) -> None:
-        """Add a block, or several, or a text."""
-        index = count_of(note, "block")
-        self.blocks.append((_LAST if index is None else index, block))
-        self.note = self.note or fields_of(note, "message")
-
-    def message(self) -> dict[str, object]:
-        """Return the whole message."""
-        if self.whole is not None:
-            return self.whole
-        content = _joined([block for _, block in sorted(self.blocks, key=_index)])
-        return restored(self.note, {"role": self.role, "content": content})
-
-
-def _index(entry: tuple[float, object]) -> float:
-    return entry[0]
+    def _made_of(self, pieces: list[object]) -> dict[str, object]:
+        return {"role": self.role, "content": _joined(pieces)}
 
 
 def _joined(blocks: list[object]) -> object:
@@ -78,12 +45,12 @@ def _joined(blocks: list[object]) -> object:
     return found
 
 
-class MessagesWriter(Writer[_Turn]):
+class MessagesWriter(TurnWriter[_Turn]):
     """Writes one conversation."""
 
     key = KEY
     name = "the Messages API"
-    _current: _Turn | None = None
+    turn = _Turn
 
     def write(self) -> dict[str, object]:
         """Return the request, or the message.
@@ -92,28 +59,12 @@ class MessagesWriter(Writer[_Turn]):
             UnencodableValueError: If something has no place in it.
             HandleError: If bytes are gone, changed or out of reach.
         """
-        self._turns: dict[tuple[int, str], _Turn] = {}
         self._system: list[object] = []
         messages = [turn.message() for turn in self._write()]
         if self._note.get("form") == "message" and len(messages) == 1:
             return messages[0]
         tops = {"system": _joined(self._system)} if self._system else {}
         return restored(self._note, {**tops, "messages": messages})
-
-    def _turn(self, position: int, role: str, *, is_noted: bool) -> _Turn:
-        """Return the message at a place, a new one if there is none."""
-        found = self._turns.get((position, role)) if is_noted else self._current
-        if found is None or (found.position, found.role) != (position, role):
-            found = self._open(position, role)
-            if is_noted:
-                self._turns[position, role] = found
-        self._current = found
-        return found
-
-    def _open(self, position: int, role: str) -> _Turn:
-        turn = _Turn(position, role)
-        self._add(position, turn)
-        return turn
 
     def _instruct(self, text: str, note: Fields) -> None:
         content = content_value(Content(text, (), parts_of(note)), DIALECT)
@@ -122,7 +73,7 @@ class MessagesWriter(Writer[_Turn]):
             self._system.append(content)
             return
         turn = _Turn(position, "system", {**note})
-        turn.blocks.append((0, content))
+        turn.pieces.append((0, content))
         self._add(position, turn)
 
     def _keep(self, position: int, entry: Fields) -> None:
@@ -161,12 +112,8 @@ class MessagesWriter(Writer[_Turn]):
             block["signature"] = signature or ""
         self._put(note, "assistant", restored(note, block))
 
-    def _put(self, note: Fields, role: str, block: object) -> _Turn:
-        position = self._place(note)
-        role = as_name(note.get("role")) or role
-        turn = self._turn(position, role, is_noted="at" in note)
-        turn.add(note, block)
-        return turn
+    def _put(self, note: Fields, role: str, piece: object) -> _Turn:
+        return super()._put(note, as_name(note.get("role")) or role, piece)
 
     def _call(self, call: ToolCall, note: Fields) -> None:
         kind = as_name(note.get("type")) or CALL

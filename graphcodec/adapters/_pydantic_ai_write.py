@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
-
-from attrs import define, field
+from typing import TYPE_CHECKING
 
 from graphcodec.adapters._arguments import written_arguments
 from graphcodec.adapters._contents import Content, content_value, media_part, parts_of
@@ -19,54 +17,28 @@ from graphcodec.adapters._notes import (
 from graphcodec.adapters._pydantic_ai_parts import DIALECT, all_unwrapped, unwrapped
 from graphcodec.adapters._pydantic_ai_read import KEY, THINKING
 from graphcodec.adapters._results import answer_value
-from graphcodec.adapters._writer import FIRST, Writer
+from graphcodec.adapters._turns import Turn, TurnWriter
+from graphcodec.adapters._writer import FIRST
 
 if TYPE_CHECKING:
     from graphcodec.primitives import Message, Thought, ToolCall
 
-_LAST: Final = float("inf")
+
+class _Turn(Turn):
+    """A request or a response, of parts."""
+
+    piece = "part"
+
+    def _made_of(self, pieces: list[object]) -> dict[str, object]:
+        return {"parts": pieces, "kind": self.role}
 
 
-@define
-class _Turn:
-    """A message that is being written.
-
-    Attributes:
-        position: Where it stood.
-        kind: Whether it is a request or a response.
-        note: What was noted of it.
-        parts: Its parts, by where they stood.
-        answers: The request with the answers to calls that had none before.
-        whole: The message, if it was kept as it was.
-    """
-
-    position: int
-    kind: str
-    note: Fields = field(factory=dict[str, object])
-    parts: list[tuple[float, object]] = field(factory=list[tuple[float, object]])
-    answers: _Turn | None = None
-    whole: dict[str, object] | None = None
-
-    def add(self, note: Fields, part: object) -> None:
-        """Add a part."""
-        index = count_of(note, "part")
-        self.parts.append((_LAST if index is None else index, part))
-        self.note = self.note or fields_of(note, "message")
-
-    def message(self) -> dict[str, object]:
-        """Return the whole message."""
-        if self.whole is not None:
-            return self.whole
-        parts = [part for _, part in sorted(self.parts, key=lambda each: each[0])]
-        return restored(self.note, {"parts": parts, "kind": self.kind})
-
-
-class PydanticAiWriter(Writer[_Turn]):
+class PydanticAiWriter(TurnWriter[_Turn]):
     """Writes one conversation."""
 
     key = KEY
     name = "Pydantic AI"
-    _current: _Turn | None = None
+    turn = _Turn
 
     def write(self) -> list[object]:
         """Return the messages.
@@ -75,24 +47,7 @@ class PydanticAiWriter(Writer[_Turn]):
             UnencodableValueError: If something has no place in them.
             HandleError: If bytes are gone, changed or out of reach.
         """
-        self._turns: dict[tuple[int, str], _Turn] = {}
         return [turn.message() for turn in self._write()]
-
-    def _turn(self, position: int, kind: str, *, is_noted: bool) -> _Turn:
-        """Return the message at a place, a new one if there is none."""
-        found = self._turns.get((position, kind)) if is_noted else self._current
-        if found is None or (found.position, found.kind) != (position, kind):
-            found = _Turn(position, kind)
-            self._add(position, found)
-            if is_noted:
-                self._turns[position, kind] = found
-        self._current = found
-        return found
-
-    def _put(self, note: Fields, kind: str, part: object) -> _Turn:
-        turn = self._turn(self._place(note), kind, is_noted="at" in note)
-        turn.add(note, part)
-        return turn
 
     def _instruct(self, text: str, note: Fields) -> None:
         if note.get("from") == "instructions":
@@ -169,7 +124,6 @@ class PydanticAiWriter(Writer[_Turn]):
             self._current = current
         else:
             if asked.answers is None:
-                asked.answers = _Turn(position, "request")
-                self._add(position, asked.answers)
+                asked.answers = self._open(position, "request")
             turn = asked.answers
         turn.add(note, restored(note, part))
