@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 import click
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 
-from graphcodec._bulk import Document, Files, Found
+from graphcodec._bulk import BATCH, Document, Files, Found
 from graphcodec.cli._files import STDIN, errors_console
 from graphcodec.errors import InvalidValueError
 from graphcodec.queues._workers import CodecSource
@@ -25,6 +25,14 @@ dask_option = click.option(
     metavar="ADDRESS|local",
     help="Let a Dask cluster do it: the address of its scheduler, or a process on each"
     " core of this machine.",
+)
+
+batch_option = click.option(
+    "--batch",
+    type=click.IntRange(1),
+    default=BATCH,
+    show_default=True,
+    help="How many documents a process of Dask takes at once.",
 )
 
 _MANY: Final = 2

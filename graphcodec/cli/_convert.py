@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from graphcodec import _formats, _frames
-from graphcodec._bulk import BATCH, Document, Found, Rewrite, run
+from graphcodec._bulk import Document, Found, Rewrite, run
 from graphcodec._bulk._conversion import Compress, Conversion
 from graphcodec._documents._names import COMPRESSIONS, FORMATS
 from graphcodec.cli._bulk import (
+    batch_option,
     check_targets,
     codec_source,
     dask_option,
@@ -64,13 +65,7 @@ _TWO: Final = 2
 @click.option("--in-place", is_flag=True, help="Replace the files that are read.")
 @click.option("--resume", is_flag=True, help="Leave out results that are there.")
 @dask_option
-@click.option(
-    "--batch",
-    type=click.IntRange(1),
-    default=BATCH,
-    show_default=True,
-    help="How many documents a process of Dask takes at once.",
-)
+@batch_option
 @codec_option
 def convert(
     files: tuple[str, ...],

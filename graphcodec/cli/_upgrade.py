@@ -9,11 +9,12 @@ import click
 from rich import box
 from rich.table import Table
 
-from graphcodec._bulk import BATCH, Document, Files, Report, run
+from graphcodec._bulk import Document, Files, Report, run
 from graphcodec._bulk._conversion import Compress, Conversion
 from graphcodec._bulk._upgrade import Renewal, Upgrade
 from graphcodec._documents._names import COMPRESSIONS, FORMATS
 from graphcodec.cli._bulk import (
+    batch_option,
     check_targets,
     codec_source,
     dask_option,
@@ -60,13 +61,7 @@ _LONGEST = 100
 )
 @click.option("--json", "as_json", is_flag=True, help="Write JSON for a script.")
 @dask_option
-@click.option(
-    "--batch",
-    type=click.IntRange(1),
-    default=BATCH,
-    show_default=True,
-    help="How many documents a process of Dask takes at once.",
-)
+@batch_option
 @codec_option
 def upgrade(
     files: tuple[str, ...],
