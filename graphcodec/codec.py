@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, overload
 
 import attrs
 
-from graphcodec import primitives
+from graphcodec._classes._builtin import builtin_registry
 from graphcodec._classes._hooks import CodecConverter, Hooks, install
-from graphcodec._classes._marks import Upgrade, mark_of
-from graphcodec._classes._registry import TypeRegistry
+from graphcodec._classes._marks import Upgrade
 from graphcodec._classes._shapes import Shape
 from graphcodec._coding._engine import Engine, Finish
 from graphcodec._coding._write_forms import maps
@@ -135,7 +134,7 @@ class Codec:
         self._added_resolvers: list[Resolver] = []
         # With "keep", there is no tag that this codec can't read.
         closed = not write_unregistered and unknown_types == "raise"
-        self._registry = _builtin_registry().copy(closed=closed)
+        self._registry = builtin_registry().copy(closed=closed)
         self._converter = CodecConverter(detailed_validation=False)
         self._engine = engine = Engine(
             self._registry,
@@ -531,16 +530,6 @@ def _add(codec: Codec, registered: _Registered, resolvers: list[Resolver]) -> No
         codec.register(*args, **kwargs)
     for resolver in resolvers:
         codec.register_resolver(resolver)
-
-
-@lru_cache(maxsize=1)
-def _builtin_registry() -> TypeRegistry:
-    registry = TypeRegistry()
-    for name in primitives.__all__:
-        cls = getattr(primitives, name)
-        if isinstance(cls, type) and mark_of(cls) is not None:
-            registry.add(cls, builtin=True)
-    return registry
 
 
 def configure_converter(converter: Any, *, codec: Codec | None = None) -> Any:
