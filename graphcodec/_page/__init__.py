@@ -1,7 +1,7 @@
 """What all pages share: each is one file, which loads nothing and runs nothing foreign.
 
 A page has a body, styles and a script of its own, which stand behind those of all pages
-(``base.css``, ``base.js``), and data, which the script shows as text.
+(``base.css``, ``base.js``, ``markdown.js``), and data, which the script shows as text.
 """
 
 import base64
@@ -41,7 +41,8 @@ def made(
             sources of directives of a content security policy.
     """
     own = [_part(package, f"page/{part}.js") for part in (*scripts, name)]
-    script = "\n".join([_part(__name__, "base.js"), *own])
+    shared = [_part(__name__, name) for name in ("base.js", "markdown.js")]
+    script = "\n".join([*shared, *own])
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     escaped = html.escape(title)
     return Template(_part(__name__, "page.html")).substitute(

@@ -67,8 +67,13 @@ function textBlock(text) {
     more.remove();
   };
   const label = `Show all ${text.length.toLocaleString("en")} characters`;
-  const more = el("button", { class: "plain more-text", type: "button", onclick: all }, label);
+  const more = button(label, all);
+  more.classList.add("more-text");
   return [node, more];
+}
+
+function button(text, onclick) {
+  return el("button", { class: "plain", type: "button", onclick }, text);
 }
 
 function code(value) {
@@ -85,7 +90,10 @@ function duration(ms) {
   if (!isSomething(ms)) return "";
   if (ms < 1000) return `${Math.round(ms)} ms`;
   if (ms < 60000) return `${(ms / 1000).toFixed(1)} s`;
-  return `${Math.floor(ms / 60000)} min ${Math.floor((ms % 60000) / 1000)} s`;
+  const [seconds, minutes] = [Math.floor(ms / 1000), Math.floor(ms / 60000)];
+  if (minutes < 60) return `${minutes} min ${seconds % 60} s`;
+  const hours = Math.floor(minutes / 60);
+  return hours < 48 ? `${hours} h ${minutes % 60} min` : `${plural(Math.floor(hours / 24), "day")} ${hours % 24} h`;
 }
 
 function clock(time) {

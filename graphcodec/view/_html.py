@@ -21,7 +21,7 @@ __all__ = ["Viewed", "page_of", "view_html", "viewed"]
 
 _BEGINNING: Final = 1 << 16
 """How much of a text is embedded that is too long as a whole, in bytes."""
-_SCRIPTS: Final = ("wire", "handles", "markdown", "cards")
+_SCRIPTS: Final = ("wire", "handles", "cards")
 _SOURCES: Final = {"img-src": "data:", "media-src": "data:"}
 
 

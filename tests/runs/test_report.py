@@ -13,6 +13,7 @@ from graphcodec.runs import (
     Event,
     ExampleAborted,
     ExampleFailed,
+    ExamplePending,
     GroupData,
     RunData,
     SuiteData,
@@ -374,7 +375,7 @@ def test_what_is_long_is_folded(page: Any) -> None:
     assert page.text_content(".calls > summary") == (
         "30 tool callsprice: 15, search: 151 error"
     )
-    assert len(page.locator(".said p").first.text_content()) == 1501
+    assert len(page.locator(".said p").first.text_content()) == 8000
     page.click("text=Show all 9,000 characters")
     assert len(page.locator(".said p").first.text_content()) == 9000
     assert page.locator(".turn").count() == 201
@@ -382,6 +383,73 @@ def test_what_is_long_is_folded(page: Any) -> None:
     for width in (1280, 390):
         page.set_viewport_size({"width": width, "height": 844})
         assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+MARKDOWN = "## Plan\n\n| what | who |\n|---|---|\n| **tea** | ~~you~~ I |\n"
+
+
+def answered_in_markdown() -> RunData:
+    """Return a run in which an agent lays out what it says, and a test was skipped."""
+    tokens = {"tracing": {"tokens": {"input": 123456, "output": 5432}}}
+    return built(
+        started(),
+        said(1),
+        AgentResponse(
+            example_id="e1", turn_number=1, text=MARKDOWN, metadata=tokens, time=at(3)
+        ),
+        passed(),
+        ExamplePending(example_id="e2", message="no network here", time=at(4)),
+    )
+
+
+@pytest.mark.parametrize("page", [answered_in_markdown()], indirect=True, ids=["md"])
+def test_markdown_is_rendered(page: Any) -> None:
+    """Headings, tables, what is struck out; one key shows the text as it is."""
+    answer = page.locator(".said.agent .text")
+
+    assert answer.locator("h4").text_content() == "Plan"
+    assert answer.locator("td").all_text_contents() == ["tea", "you I"]
+    assert answer.locator("del").text_content() == "you"
+    page.keyboard.press("m")
+    assert answer.text_content() == MARKDOWN
+
+
+@pytest.mark.parametrize("page", [answered_in_markdown()], indirect=True, ids=["md"])
+def test_large_numbers_have_separators(page: Any) -> None:
+    """Where something is said as well as in the figures."""
+    assert "123,456 + 5,432 tokens" in page.text_content(".said.agent .who")
+    assert "123,456 + 5,432" in page.text_content(".figures")
+
+
+@pytest.mark.parametrize("page", [answered_in_markdown()], indirect=True, ids=["md"])
+def test_list_says_why_a_test_was_skipped(page: Any) -> None:
+    """As it does for failures."""
+    assert "no network here" in page.locator(".list .sub").nth(1).text_content()
+
+
+@pytest.mark.parametrize("page", [answered_in_markdown()], indirect=True, ids=["md"])
+def test_user_stands_on_the_right(page: Any) -> None:
+    """As in the pages of conversations, and the agent on the left."""
+    left = "node => node.getBoundingClientRect().left"
+    user = page.locator(".said.user").evaluate(left)
+    assert user > page.locator(".said.agent").evaluate(left)
+
+
+@pytest.mark.parametrize(
+    ("milliseconds", "shown"),
+    [
+        (999, "999 ms"),
+        (59_000, "59.0 s"),
+        (125_250, "2 min 5 s"),
+        (3_600_000, "1 h 0 min"),
+        (200_000_000, "2 days 7 h"),
+    ],
+)
+def test_durations_are_shown_in_two_units(
+    page: Any, milliseconds: int, shown: str
+) -> None:
+    """Those that fit."""
+    assert page.evaluate(f"duration({milliseconds})") == shown
 
 
 @pytest.mark.parametrize("page", [rich()], indirect=True, ids=["rich"])

@@ -18,6 +18,7 @@ from graphcodec import (
     Thought,
     encode,
 )
+from graphcodec.adapters import from_openai_chat
 from graphcodec.errors import InvalidValueError, SealError
 from graphcodec.view import view_html
 from tests import browser
@@ -182,6 +183,30 @@ def test_artifacts_are_shown(page: Any) -> None:
     assert text.text_content().endswith("line 499")
 
 
+def test_kinds_are_counted(page: Any) -> None:
+    """One thought, four tool calls."""
+    tiles = page.locator(".tile").all_text_contents()
+    assert tiles == [
+        "2user",
+        "1assistant",
+        "1thought",
+        "3tool calls",
+        "1failed call",
+        "1passage",
+    ]
+
+
+def test_no_time_is_shown_where_there_was_none(show: Callable[..., Any]) -> None:
+    """Adapters put the beginning of 1970 where a format has no time."""
+    chat = [
+        {"role": "user", "content": "Hi"},
+        {"role": "assistant", "content": "Hello"},
+    ]
+    page = show(view_html(encode(from_openai_chat(chat))))
+    assert page.locator(".at").all_text_contents() == ["#1", "#2"]
+    assert page.locator(".day").count() == 0
+
+
 def test_filter_by_kind(page: Any) -> None:
     """One kind or several; again for none."""
     page.click(".tile:has-text('user')")
@@ -235,6 +260,21 @@ def test_phone(show: Callable[..., Any]) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     unfold(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_table_on_a_phone_keeps_its_words_whole(show: Callable[..., Any]) -> None:
+    """It is wider than the page, and scrolls within its message."""
+    names = [f"column-{number}" for number in range(12)]
+    row = f"|{'|'.join(names)}|\n"
+    text = f"{row}|{'---|' * 12}\n{row}"
+    said = Message(id="m", role="assistant", content=text, **when())
+    page = show(view_html(encode(Conversation(id="c", items=[said]))), width=390)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    heights = page.locator("th").evaluate_all("all => all.map((x) => x.clientHeight)")
+    assert max(heights) < 60
+    scroll = page.locator(".scroll")
+    assert scroll.evaluate("node => node.scrollWidth > node.clientWidth")
+    assert scroll.get_attribute("tabindex") == "0"
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -7,7 +7,7 @@ const run = island();
 const groups = new Map(Object.entries(run.groups ?? {}));
 const entries = inGroups(Object.values(run.examples).map(toEntry));
 const headings = [];
-const state = { statuses: new Set(), words: "", shown: entries, current: null };
+const state = { statuses: new Set(), words: "", shown: entries, current: null, plain: false };
 
 // An example, where it stands in the list, and what leads to it.
 function toEntry(example, index) {
@@ -77,6 +77,10 @@ function totals(examples) {
     sum.answers += used.latency ? 1 : 0;
   }
   return sum;
+}
+
+function inAndOut({ input, output }) {
+  return `${input.toLocaleString("en")} + ${output.toLocaleString("en")}`;
 }
 
 // The head
@@ -189,7 +193,7 @@ function headingOf(id, members) {
 
 function rowOf(entry) {
   const { example, address } = entry;
-  const says = [example.file, plural(turnsOf(example).length, "turn"), example.exception?.message];
+  const says = [example.file, plural(turnsOf(example).length, "turn"), example.exception?.message ?? example.metadata?.message];
   const link = el(
     "a",
     { href: `#${address}` },
@@ -288,7 +292,7 @@ function said(kind, message) {
   const { tracing, ...others } = message.metadata ?? {};
   const who = whoFacts(kind, message).map((fact) => el("span", {}, fact));
   const rest = isEmpty(others) ? null : folded("metadata", code(others), "wide more");
-  return el("div", { class: `said ${kind}` }, el("div", { class: "who" }, who), textBlock(message.content), rest);
+  return el("div", { class: `said ${kind}` }, el("div", { class: "who" }, who), textNode(message.content), rest);
 }
 
 function whoFacts(kind, message) {
@@ -300,7 +304,7 @@ function whoFacts(kind, message) {
     clock(message.timestamp),
     used.model,
     used.latency ? duration(used.latency) : "",
-    used.input + used.output ? `${used.input} + ${used.output} tokens` : "",
+    used.input + used.output ? `${inAndOut(used)} tokens` : "",
   ].filter(isSomething);
 }
 
@@ -435,12 +439,11 @@ function failureNode(failure, backtrace) {
 
 function figuresOf(example) {
   const sum = totals([example]);
-  const tokens = `${sum.input.toLocaleString("en")} + ${sum.output.toLocaleString("en")}`;
   const figures = [
     [duration(example.duration_ms), "duration"],
     [String(sum.turns), "turns"],
     [String(sum.calls), "tool calls"],
-    [sum.input + sum.output ? tokens : "", "tokens in + out"],
+    [sum.input + sum.output ? inAndOut(sum) : "", "tokens in + out"],
     [sum.answers ? duration(sum.latency / sum.answers) : "", "mean latency"],
   ];
   const nodes = figures
@@ -528,6 +531,7 @@ const KEYS = {
   k: () => step(-1),
   f: () => toggleStatus("failed"),
   o: toggleCalls,
+  m: toggleMarkdown,
   t: toggleTheme,
   "/": () => byId("words").focus(),
   "?": () => byId("help").showModal(),

@@ -2,6 +2,7 @@
 
 const SPOOLED = ["SpooledArtifact", "SpooledJsonArtifact", "SpooledMarkdownArtifact"];
 const MOST_ROWS = 200;
+const NO_TIME = "1970-01-01T00:00:00";
 
 // What is shown of a value only when somebody looks
 
@@ -28,6 +29,8 @@ function label(text) {
 
 function time(value) {
   const text = typeof value === "string" ? value : (scalarText(behind(value) ?? {}) ?? "");
+  // What had no time got this one from its adapter.
+  if (text.startsWith(NO_TIME)) return { text: "", day: "", clock: "" };
   return { text: text.slice(0, 40), day: text.slice(0, 10), clock: text.slice(11, 16) };
 }
 
@@ -44,14 +47,6 @@ function folds(value, known) {
     stash ? lazily([el("span", { class: "soft" }, "stash"), brief(stash)], () => code(stash), "wide quiet") : null,
     others.length ? lazily([el("span", { class: "soft" }, "more fields"), brief(others.map(([key]) => key).join(", "))], () => treeOf(Object.fromEntries(others)), "wide quiet") : null,
   ];
-}
-
-function textNode(text) {
-  const box = el("div", { class: "text", dir: "auto" });
-  const show = () => box.replaceChildren(...[state.plain ? textBlock(text) : markdown(text)].flat());
-  box.redo = show;
-  show();
-  return box;
 }
 
 // What happened in a conversation
@@ -86,7 +81,7 @@ function message(value, index) {
 
 function stamp(at, index) {
   if (index === undefined) return el("span", { class: "at", title: at.text }, at.clock);
-  return el("a", { class: "at address", href: `#${index + 1}`, title: at.text }, `${at.clock} #${index + 1}`);
+  return el("a", { class: "at address", href: `#${index + 1}`, title: at.text }, `${at.clock} #${index + 1}`.trim());
 }
 
 function thought(value, index) {

@@ -69,10 +69,6 @@ function offer(source) {
   else acts.append(button("Open", open));
 }
 
-function button(text, onclick) {
-  return el("button", { class: "plain", type: "button", onclick }, text);
-}
-
 function player({ handle, number, content }, address) {
   const failed = async () => content.replaceChildren(el("p", { class: "fault" }, visible(await reason(number))));
   const options = { src: address, onerror: failed, class: "shown" };

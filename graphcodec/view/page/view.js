@@ -1,7 +1,15 @@
 // The page: its entries, filters and keys.
 
 const ITEMS = ["Message", "ToolCall", "Thought", "Retrievable"];
-const KINDS = { user: "user", assistant: "assistant", thought: "thoughts", call: "tool calls", error: "failed calls", passage: "passages", other: "others" };
+const KINDS = {
+  user: ["user"],
+  assistant: ["assistant"],
+  thought: ["thought", "thoughts"],
+  call: ["tool call", "tool calls"],
+  error: ["failed call", "failed calls"],
+  passage: ["passage", "passages"],
+  other: ["other", "others"],
+};
 const BLOCK = 100;
 const MOST_OPENED = 500;
 
@@ -115,7 +123,7 @@ function showKinds() {
 
 function kindTile(kind, count) {
   const options = { class: "tile", type: "button", "aria-pressed": "false", "data-kind": kind, onclick: () => toggleKind(kind) };
-  return el("button", options, el("b", {}, count.toLocaleString("en")), KINDS[kind]);
+  return el("button", options, el("b", {}, count.toLocaleString("en")), count === 1 ? KINDS[kind][0] : KINDS[kind].at(-1));
 }
 
 function toggleKind(kind) {
@@ -227,11 +235,6 @@ function toggleCurrent() {
 function toggleAll() {
   const rows = fitting().map((entry) => entry.row.firstChild).filter((node) => node.tagName === "DETAILS");
   setOpen([...byId("around").children, ...rows]);
-}
-
-function toggleMarkdown() {
-  state.plain = !state.plain;
-  for (const node of document.querySelectorAll(".text")) node.redo?.();
 }
 
 function clear() {

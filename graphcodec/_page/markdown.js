@@ -4,13 +4,27 @@
 const LONG_MARKDOWN = 8000;
 const LONG_LINE = 4000;
 const INLINE =
-  /(?<tick>`{1,3})(?<code>[^`]+)\k<tick>|\*\*(?<bold>[^*\n]+)\*\*|(?<![\w*])\*(?<slanted>[^*\s][^*\n]*)\*(?!\w)|!?\[(?<words>[^\][\n]{0,300})\]\((?<url>[^()\s]{1,2000})\)/g;
+  /(?<tick>`{1,3})(?<code>[^`]+)\k<tick>|\*\*(?<bold>[^*\n]+)\*\*|(?<![\w*])\*(?<slanted>[^*\s][^*\n]*)\*(?!\w)|~~(?<gone>[^~\n]+)~~|!?\[(?<words>[^\][\n]{0,300})\]\((?<url>[^()\s]{1,2000})\)/g;
 const FENCE = /^ {0,3}(```+|~~~+)[ \t]*([\w+#.-]{0,30})/;
 const HEADING = /^#{1,6}[ \t]+(.*)/;
 const RULE = /^ {0,3}(?:-{3,}|\*{3,}|_{3,})[ \t]*$/;
 const QUOTE = /^ {0,3}> ?/;
 const ENTRY = /^([ \t]*)([-*+]|\d{1,9}[.)])[ \t]+(.*)/;
 const COLUMNS = /^[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$/;
+
+// A text, shown anew when its reader wants it as it is, or rendered again.
+function textNode(text) {
+  const box = el("div", { class: "text", dir: "auto" });
+  const show = () => box.replaceChildren(...[state.plain ? textBlock(text) : markdown(text)].flat());
+  box.redo = show;
+  show();
+  return box;
+}
+
+function toggleMarkdown() {
+  state.plain = !state.plain;
+  for (const node of document.querySelectorAll(".text")) node.redo?.();
+}
 
 function markdown(text) {
   if (text.length <= LONG_MARKDOWN) return blocks(text.split("\n"));
@@ -47,25 +61,25 @@ function block(lines, at) {
   return paragraph(lines, at);
 }
 
-function run(lines, at, fits) {
+function endOf(lines, at, fits) {
   let end = at;
   while (end < lines.length && fits(lines[end], end)) end += 1;
   return end;
 }
 
 function fenced(lines, at, mark) {
-  const end = run(lines, at + 1, (line) => !line.trim().startsWith(mark));
+  const end = endOf(lines, at + 1, (line) => !line.trim().startsWith(mark));
   return [el("pre", { dir: "auto", tabindex: "0" }, visible(lines.slice(at + 1, end).join("\n"))), end + 1];
 }
 
 function quoted(lines, at) {
-  const end = run(lines, at, (line) => QUOTE.test(line));
+  const end = endOf(lines, at, (line) => QUOTE.test(line));
   const text = lines.slice(at, end).map((line) => line.replace(QUOTE, "")).join("\n");
   return [el("blockquote", {}, el("p", { dir: "auto" }, inlineLines(text))), end];
 }
 
 function listed(lines, at) {
-  const end = run(lines, at, (line) => ENTRY.test(line) || (/^\s+\S/.test(line) && !FENCE.test(line)));
+  const end = endOf(lines, at, (line) => ENTRY.test(line) || (/^\s+\S/.test(line) && !FENCE.test(line)));
   const list = el("ul");
   for (const line of lines.slice(at, end)) {
     const entry = ENTRY.exec(line);
@@ -86,18 +100,18 @@ function isTable(lines, at) {
 }
 
 function table(lines, at) {
-  const end = run(lines, at + 2, (line) => line.includes("|"));
+  const end = endOf(lines, at + 2, (line) => line.includes("|"));
   const row = (line, name) => {
     const cells = line.trim().replace(/^\||\|$/g, "").split("|");
     return el("tr", {}, cells.map((cell) => el(name, { dir: "auto" }, inline(cell.trim()))));
   };
   const rows = lines.slice(at + 2, end).map((line) => row(line, "td"));
-  return [el("div", { class: "scroll" }, el("table", {}, row(lines[at], "th"), rows)), end];
+  return [el("div", { class: "scroll", tabindex: "0" }, el("table", {}, row(lines[at], "th"), rows)), end];
 }
 
 function paragraph(lines, at) {
   const isStart = (line, index) => FENCE.test(line) || HEADING.test(line) || QUOTE.test(line) || ENTRY.test(line) || isTable(lines, index);
-  const end = run(lines, at + 1, (line, index) => line.trim() && !isStart(line, index));
+  const end = endOf(lines, at + 1, (line, index) => line.trim() && !isStart(line, index));
   return [el("p", { dir: "auto" }, inlineLines(lines.slice(at, end).join("\n"))), end];
 }
 
@@ -117,10 +131,11 @@ function inline(line) {
   return made;
 }
 
-function marked({ code: codeText, bold, slanted, words, url }) {
+function marked({ code: codeText, bold, slanted, gone, words, url }) {
   if (codeText !== undefined) return el("code", {}, visible(codeText));
   if (bold !== undefined) return el("strong", {}, visible(bold));
   if (slanted !== undefined) return el("em", {}, visible(slanted));
+  if (gone !== undefined) return el("del", {}, visible(gone));
   // Where a link leads is read, not followed.
   return el("span", {}, visible(words), " ", el("span", { class: "url" }, "(", visible(url), ")"));
 }
