@@ -65,11 +65,13 @@ def figures_table(figures: list[Figure]) -> str:
 _STYLE = """
 text { font: 13px system-ui, sans-serif; fill: #24292f }
 .faint { fill: #57606a }
+.ground { fill: #ffffff }
 .bar { fill: #8c959f }
 .ours { fill: #1f6feb }
 @media (prefers-color-scheme: dark) {
   text { fill: #e6edf3 }
   .faint { fill: #9da7b3 }
+  .ground { fill: #161b22 }
   .bar { fill: #6e7681 }
   .ours { fill: #58a6ff }
 }
@@ -91,16 +93,19 @@ def chart(rows: list[Row], title: str) -> str:
     lines = [f'<text x="0" y="16">{escape(title)}</text>']
     for index, row in enumerate(done):
         lines += _bar(row, 30 + index * _STEP, most / _WIDE, base)
-    height = 40 + len(done) * _STEP
+    width, height = _LEFT + _WIDE + 88, 56 + len(done) * _STEP
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" role="img" '
-        f'viewBox="0 0 {_LEFT + _WIDE + 60} {height}">'
+        f'viewBox="-14 -10 {width} {height}">'
     )
+    # Of its own: whatever shows it may be dark where the system is light.
+    ground = '<rect class="ground" x="-14" y="-10" rx="8"'
     return "\n".join(
         [
             head,
             f"<title>{escape(title)}</title>",
             f"<style>{_STYLE}</style>",
+            f'{ground} width="{width}" height="{height}"/>',
             *lines,
             "</svg>",
             "",
