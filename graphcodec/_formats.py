@@ -25,6 +25,9 @@ Format: TypeAlias = Literal["json", "msgpack"]
 
 VERSION: Final = 1
 
+# What messages have in the formats of others.
+_MESSAGES: Final = ({"role"}, {"type", "data"}, {"kind", "parts"}, {"lc", "kwargs"})
+
 _write_json: Final = msgspec.json.Encoder().encode
 _write_sorted: Final = msgspec.json.Encoder(order="sorted").encode
 _write_msgpack: Final = msgspec.msgpack.Encoder().encode
@@ -102,6 +105,9 @@ def _envelope(wire: object) -> dict[str, Any]:
         if type(wire) is dict and wire.keys() >= {"run_id", "examples"}:
             msg = "this is a run of agent tests, and no graphcodec document"
             hint = "graphcodec run show reads it"
+        elif _is_chat(wire):
+            msg = "this looks like a conversation, and is no graphcodec document"
+            hint = "graphcodec import makes one of it"
         raise UndecodableValueError(msg, hint=hint)
     version = wire["graphcodec"]
     if type(version) is int and version > VERSION:
@@ -118,6 +124,13 @@ def _envelope(wire: object) -> dict[str, Any]:
         msg = f"the document has {what}"
         raise UndecodableValueError(msg)
     return wire
+
+
+def _is_chat(wire: object) -> bool:
+    """Say whether something looks like what the adapters take."""
+    entries = wire.get("messages", wire.get("input")) if type(wire) is dict else wire
+    first = entries[0] if type(entries) is list and entries else None
+    return type(first) is dict and any(first.keys() >= keys for keys in _MESSAGES)
 
 
 def as_bytes(data: Data) -> Buffer:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
+from difflib import get_close_matches
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
@@ -51,6 +53,15 @@ class _Commands(click.Group):
         command: click.Command = getattr(import_module(module), name)
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that is asked for; what is near it, if there is none."""
+        near = get_close_matches(args[0], _COMMANDS, 1)
+        if near and near[0] != args[0] and not ctx.resilient_parsing:
+            ctx.fail(f"No such command {args[0]!r}. (Did you mean {near[0]!r}?)")
+        return super().resolve_command(ctx, args)
+
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="graphcodec")
@@ -79,7 +90,21 @@ def run(args: Sequence[str] | None = None) -> int:
         click.echo(f"graphcodec: {exc}", err=True)
         return 1
     except BrokenPipeError:
-        # Whoever reads has seen enough, as `head` does. Python would complain at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # Whoever reads has seen enough, as `head` does.
+        _leave_stdout()
+        return 1
+    except OSError as exc:
+        # A disk that is full, or a file that can't be had.
+        told = ": ".join(
+            filter(None, [str(exc.filename or ""), exc.strerror or str(exc)])
+        )
+        click.echo(f"graphcodec: {told}", err=True)
+        _leave_stdout()
         return 1
     return code if isinstance(code, int) else 0
+
+
+def _leave_stdout() -> None:
+    """Write no more there: Python would try it once more at exit, and complain."""
+    with suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

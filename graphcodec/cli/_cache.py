@@ -34,7 +34,7 @@ _MARKS: Final[Mapping[str, tuple[str, str]]] = {
 }
 
 
-@click.group()
+@click.group(short_help="Look at the snapshots in Redis, and free what no turn needs.")
 def cache() -> None:
     """Look at the snapshots of sessions in Redis, and free what is not needed."""
 

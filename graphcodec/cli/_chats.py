@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias, TypeVar, cast
 import attrs
 import click
 from attrs import frozen
-from rich.table import Table
 from rich.text import Text
 
 from graphcodec._paths import with_article
@@ -17,13 +16,15 @@ from graphcodec.adapters import Kept, LeftOut, kept_aside
 from graphcodec.adapters._formats import FORMATS
 from graphcodec.adapters._guess import guess
 from graphcodec.adapters._homeless import written
-from graphcodec.cli._files import errors_console
+from graphcodec.cli._files import STDIN, errors_console
 from graphcodec.cli._text import console, counted, cut
 from graphcodec.errors import GraphCodecError, InvalidValueError
 from graphcodec.primitives import Conversation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+
+    from rich.console import Console
 
     from graphcodec.adapters._formats import Format
 
@@ -38,6 +39,7 @@ R = TypeVar("R")
 _LINES: Final = (".jsonl", ".ndjson")
 _EVENTS: Final = (b"data:", b"event:")
 _LONGEST: Final = 200
+_INDENT: Final = "\n      "
 
 
 # Reading
@@ -72,11 +74,13 @@ def read_chats(name: str, data: bytes, wanted: str) -> Chats:
         wanted: The name of the format, or `AUTO`.
 
     Raises:
-        InvalidValueError: If it is no JSON or no conversation; says where.
+        InvalidValueError: If it is no JSON, no conversation, or a document of ours;
+            says where.
     """
     lines = _lines(name, data)
     if lines is None:
         value = _parsed(data)
+        _refuse_document(value)
         format_ = _format(wanted, [value])
         return Chats([FORMATS[format_].read(value)], in_lines=False, format=format_)
     values = [_at_line(number, _parsed, line) for number, line in lines]
@@ -85,6 +89,13 @@ def read_chats(name: str, data: bytes, wanted: str) -> Chats:
     read = FORMATS[format_].read
     found = [_at_line(number, read, value) for (number, _), value in numbered]
     return Chats(found, in_lines=True, format=format_)
+
+
+def _refuse_document(value: object) -> None:
+    if isinstance(value, dict) and {"graphcodec", "root"} <= value.keys():
+        msg = "this is a graphcodec document already"
+        hint = "graphcodec inspect shows it, graphcodec export takes it to a format"
+        raise InvalidValueError(msg, hint=hint)
 
 
 def _format(wanted: str, values: Sequence[object]) -> str:
@@ -329,11 +340,12 @@ def all_kept(graph: object, found: Sequence[Conversation]) -> tuple[Kept, ...]:
     )
 
 
-def show(reports: Sequence[Told], *, as_json: bool, aside: bool) -> None:
+def show(reports: Sequence[Told], *, kept: str, as_json: bool, aside: bool) -> None:
     """Tell what became of the files.
 
     Args:
         reports: A report on each.
+        kept: What to call that which is in stashes only.
         as_json: Whether a script wants to know.
         aside: Whether the standard output is for something else.
     """
@@ -342,12 +354,11 @@ def show(reports: Sequence[Told], *, as_json: bool, aside: bool) -> None:
         return
     out = errors_console() if aside else console()
     for report in reports:
-        rows = [*_left_rows(report.left_out), *_rows(report.kept)]
-        if aside and not rows:
+        if aside and not (report.left_out or report.kept):
             continue
         out.print(_head(report))
-        if rows:
-            out.print(_table(rows))
+        _list(out, "left out, with its first place", [*_left_rows(report.left_out)])
+        _list(out, f"{kept}, with its first place", [*_rows(report.kept)])
 
 
 def _facts(reports: Sequence[Told]) -> dict[str, Any]:
@@ -369,22 +380,22 @@ def _left_rows(left: Sequence[LeftOut]) -> Iterator[_Row]:
     for each in left:
         kinds.setdefault(each.what, []).append(each)
     for what, found in kinds.items():
-        yield f"left out: {what}", f"{len(found):,}", found[0].path, ""
+        yield what, f"{len(found):,}", found[0].path, ""
 
 
-def _table(rows: Sequence[_Row]) -> Table:
-    """Return a table of what is kept or left out."""
-    shown = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
-    shown.add_column(overflow="fold", ratio=2)
-    shown.add_column(justify="right", no_wrap=True)
-    shown.add_column(overflow="fold", ratio=4)
-    shown.expand = True
+def _list(out: Console, title: str, rows: Sequence[_Row]) -> None:
+    """Print what is kept or left out; places are whole, to be given to ``inspect``."""
+    if not rows:
+        return
+    out.print(Text(title, "bold"))
     for what, count, path, why in rows:
-        place = Text(cut(path, _LONGEST), "cyan")
+        text = Text(f"{count:>4}  ").append(cut(what, _LONGEST), "yellow")
+        place = cut(path, _LONGEST)
+        fits = text.cell_len + len(place) + 2 <= out.width
+        text.append("  " if fits else _INDENT).append(place, "cyan")
         if why:
-            place.append(f"\n{cut(why, _LONGEST)}", "dim")
-        shown.add_row(Text(cut(what, _LONGEST), "yellow"), Text(count), place)
-    return shown
+            text.append(f"{_INDENT}{cut(why, _LONGEST)}", "dim")
+        out.print(text, no_wrap=True, overflow="ignore", crop=False)
 
 
 def _head(report: Told) -> Text:
@@ -393,5 +404,5 @@ def _head(report: Told) -> Text:
     parts = [report.format, counted(report.conversations, "conversation")]
     parts += [counted(count, noun) for noun, count in report.items.items()]
     text.append(f"  {' · '.join(parts)}", "dim")
-    text.append(f"  → {report.output}")
+    text.append(f"  → {'standard output' if report.output == STDIN else report.output}")
     return text

@@ -96,7 +96,8 @@ def export(
         except GraphCodecError as exc:
             shown = about(exc, file)
             click.echo(f"graphcodec: {' '.join(str(shown).split())}", err=True)
-    show_reports(reports, as_json=as_json, aside=STDIN in jobs.values())
+    kept, aside = "not written: kept by another format", STDIN in jobs.values()
+    show_reports(reports, kept=kept, as_json=as_json, aside=aside)
     return 1 if len(reports) < len(files) else 0
 
 

@@ -75,7 +75,8 @@ def import_(
         except GraphCodecError as exc:
             shown = about(exc, file)
             click.echo(f"graphcodec: {' '.join(str(shown).split())}", err=True)
-    show_reports(reports, as_json=as_json, aside=STDIN in jobs.values())
+    kept, aside = "kept aside in stashes", STDIN in jobs.values()
+    show_reports(reports, kept=kept, as_json=as_json, aside=aside)
     return 1 if len(reports) < len(files) else 0
 
 

@@ -109,7 +109,7 @@ def _pattern(
         raise click.BadParameter(str(exc), ctx, param) from None
 
 
-@click.command()
+@click.command(short_help="Show a document: what was said, or a tree.")
 @click.argument("file", type=DOCUMENT)
 @click.option(
     "--depth",
@@ -173,7 +173,7 @@ def inspect(
         told = facts(document, tree) if found is None else _hits(document, tree, found)
         click.echo(json.dumps(told))
     elif found is not None:
-        _list(tree, found)
+        _list(document, tag, tree, found)
     elif depth is None and not path and (talk := Talk(document.wire)).is_one:
         _said(document, talk, most, tree)
     else:
@@ -400,7 +400,7 @@ def _rest(out: Console, count: int, noun: str) -> None:
         out.print(f"… {counted(count - MOST_ITEMS, f'more {noun}')}", style="dim")
 
 
-def _list(tree: Tree, found: list[Match]) -> None:
+def _list(document: Inspected, tag: str | None, tree: Tree, found: list[Match]) -> None:
     out = console()
     for match in found[:_MOST_MATCHES]:
         _row(out, Text(cut(match.path, 400), "cyan"), None)
@@ -409,7 +409,15 @@ def _list(tree: Tree, found: list[Match]) -> None:
     if len(found) > _MOST_MATCHES:
         out.print(f"… {len(found) - _MOST_MATCHES:,} more", style="dim")
     if not found:
-        out.print("nothing is found", style="dim")
+        out.print(_nothing(document, tag), style="dim")
+
+
+def _nothing(document: Inspected, tag: str | None) -> str:
+    """Return what to say if nothing was found: which tags there are, if that helps."""
+    if tag is None:
+        return "nothing is found"
+    there = [cut(name, 60) for name, _ in document.survey.tags.most_common(MOST_ITEMS)]
+    return f"nothing has this tag; there are {', '.join(there) or 'none'}"
 
 
 # For scripts

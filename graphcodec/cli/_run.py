@@ -52,7 +52,7 @@ _STYLES: Final = {
 }
 
 
-@click.group()
+@click.group(short_help="Look at runs of agent tests.")
 def run() -> None:
     """Look at runs of agent tests, as `pytest --graphcodec-run` records them.
 
@@ -270,7 +270,7 @@ def report(file: str, out: str, title: str) -> None:
 # diff
 
 
-@run.command()
+@run.command(short_help="Show what two runs differ in.")
 @click.argument("old", type=_RUN)
 @click.argument("new", type=_RUN)
 @_diff.most_option
@@ -337,7 +337,7 @@ def merge(files: tuple[str, ...], out: str) -> None:
 # export
 
 
-@run.command()
+@run.command(short_help="Write runs as tables: Parquet, CSV or Arrow.")
 @click.argument("files", nargs=-1, required=True, type=_RUN)
 @click.option(
     "-o",

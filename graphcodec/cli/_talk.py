@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from datetime import datetime
+from datetime import UTC, datetime
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
@@ -33,6 +33,7 @@ _MOST_LINES: Final = 12
 _LONGEST_LINE: Final = 1_000
 _DEEPEST: Final = 6
 _MOST_PARTS: Final = 40
+_NO_TIME: Final = datetime.fromtimestamp(0, UTC)
 
 
 class Talk:
@@ -245,12 +246,14 @@ def _kind(item: Any) -> str:
     tag = tag_of(item)
     names = {"ToolCall": "tool call", "Retrievable": "passage", "Thought": "thought"}
     if tag == "Message":
-        return str(cut(str(item.get("role")), 20))
+        return f"{cut(str(item.get('role')), 20)} message"
     return names.get(tag or "", "other")
 
 
 def _clock(value: Any) -> str:
     try:
-        return f"{datetime.fromisoformat(value):%H:%M} "
+        time = datetime.fromisoformat(value)
     except (TypeError, ValueError):
         return ""
+    # Adapters put this one where a format has no times.
+    return "" if time == _NO_TIME else f"{time:%H:%M} "

@@ -31,7 +31,7 @@ _EMBED_LIMIT: Final = 10_000_000
 _HIGHEST_PORT: Final = 65_535
 
 
-@click.command()
+@click.command(short_help="Make a page of a document for the browser.")
 @click.argument("file", type=DOCUMENT)
 @click.option(
     "-o",

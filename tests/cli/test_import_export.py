@@ -206,6 +206,26 @@ def test_tells_what_is_kept_aside(chat: Path, tmp_path: Path) -> None:
     assert call("inspect", document, "--path", path).code == 0
 
 
+def test_places_of_what_is_kept_are_not_broken(chat: Path, tmp_path: Path) -> None:
+    """On a narrow terminal they stand on a line of their own, and can be copied."""
+    done = call(
+        "import", "--from", "openai-chat", chat, "-o", tmp_path / "d.json", width=60
+    )
+
+    assert "kept aside in stashes, with its first place\n" in done.text
+    lines = done.text.splitlines()
+    assert "      $.items[0].stash.data.openai_chat.fields.mood" in lines
+
+
+@pytest.mark.parametrize("name", ["openai-chat", "anthropic", "langchain", "auto"])
+def test_document_is_no_conversation_to_import(name: str) -> None:
+    """It is one already, which is said, whatever format was named."""
+    done = call("import", "--from", name, "-", given=encode(["x"]))
+
+    assert done.code == 1
+    assert "standard input: this is a graphcodec document already" in done.err
+
+
 def test_tells_aside_when_the_document_comes_out(chat: Path) -> None:
     """The standard output holds the document alone."""
     done = call("import", "--from", "openai-chat", chat)
@@ -443,5 +463,5 @@ def test_tells_what_is_left_out_of_lines(tmp_path: Path) -> None:
 
     assert done.code == 0
     assert len(done.text.splitlines()) == 2
-    assert "left out: a Thought" in done.err
-    assert "$[1].items[1]" in done.err
+    told = " ".join(done.err.split())
+    assert "left out, with its first place 2 a Thought $[1].items[1]" in told

@@ -473,7 +473,45 @@ def test_many_matches_are_folded() -> None:
     assert done.text.splitlines()[-1] == "… 50 more"
 
 
+def test_unknown_tag_says_which_there_are() -> None:
+    """A typo is not taken for an answer."""
+    done = call("inspect", "-", "--type", "Mesage", given=encode(talks.rich()))
+
+    told = " ".join(done.text.split())
+    assert told.startswith("nothing has this tag; there are Tokenizable, ")
+    assert "Message, " in told
+
+
+@pytest.mark.parametrize(
+    "chat",
+    [
+        '[{"role": "user", "content": "Hi"}]',
+        '{"model": "m", "messages": [{"role": "user", "content": "Hi"}]}',
+        '{"input": [{"role": "user", "content": "Hi"}]}',
+        '[{"type": "human", "data": {"content": "Hi"}}]',
+        '[{"lc": 1, "type": "constructor", "id": [], "kwargs": {}}]',
+        '[{"kind": "request", "parts": []}]',
+    ],
+)
+def test_conversation_of_others_says_how_to_take_it(chat: str) -> None:
+    """It is what somebody new tries first."""
+    done = call("inspect", "-", given=chat.encode())
+
+    assert done.code == 1
+    assert done.err == (
+        "graphcodec: standard input: this looks like a conversation, and is no"
+        " graphcodec document; graphcodec import makes one of it\n"
+    )
+
+
 # A conversation, as it was said
+
+
+def test_no_time_is_shown_where_there_was_none() -> None:
+    """Adapters put the beginning of 1970 where a format has no time."""
+    document = encode(from_openai_chat([{"role": "user", "content": "Hi"}]))
+
+    assert "[0] user" in call("inspect", "-", given=document).text.splitlines()
 
 
 def test_conversation_is_shown_as_it_was_said() -> None:
@@ -486,8 +524,8 @@ def test_conversation_is_shown_as_it_was_said() -> None:
     head, *lines = done.text.splitlines()
     assert "5 handles" in head
     assert " ".join(map(str.strip, lines[:2])) == (
-        "talk-1  2 users · 1 thought · 4 tool calls · 1 passage · 1 assistant"
-        " · 1 failed · 1 pending"
+        "talk-1  2 user messages · 1 thought · 4 tool calls · 1 passage"
+        " · 1 assistant message · 1 failed · 1 pending"
     )
     for line in (
         "[0] 12:30 Ana (user)",

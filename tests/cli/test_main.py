@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from graphcodec import __version__
+from graphcodec import __version__, encode
 from graphcodec.cli import main
 from graphcodec.runs import EventBus, JsonFile, RunDataBuilder
 from tests.cli.running import environment, run
@@ -41,10 +41,19 @@ def test_help_names_the_commands(option: str) -> None:
         assert f"\n  {name} " in done.stdout
 
 
+@pytest.mark.parametrize("group", [[], ["run"], ["log"], ["cache"]])
+def test_commands_are_described_on_a_line(group: list[str]) -> None:
+    """At 80 columns, none of them is cut."""
+    _, commands = run(*group, "--help").stdout.split("Commands:")
+
+    assert "..." not in commands
+
+
 @pytest.mark.parametrize(
     ("args", "words"),
     [
         (["nothing"], "No such command 'nothing'"),
+        (["insepct"], "No such command 'insepct'. (Did you mean 'inspect'?)"),
         (["inspect"], "Missing argument 'FILE'"),
         (["inspect", "no-such-file"], "does not exist"),
         (["inspect", "-", "--depth", "-1"], "-1 is not in the range"),
@@ -150,6 +159,24 @@ def test_interrupt_ends_with_1(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("graphcodec.cli._inspect._read", interrupt)
 
     assert main(["inspect", "-"]) == 1
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux has it")
+@pytest.mark.parametrize("args", [["schema"], ["inspect", "-"]])
+def test_full_disk_is_one_line(args: list[str]) -> None:
+    """No traceback, neither then nor at exit."""
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(  # noqa: S603 - our own program
+            [sys.executable, "-m", "graphcodec", *args],
+            input=encode(["x"]),
+            stdout=full,
+            stderr=subprocess.PIPE,
+            check=False,
+            env=environment(),
+        )
+
+    assert done.returncode == 1
+    assert done.stderr == b"graphcodec: No space left on device\n"
 
 
 def test_reader_may_leave_early() -> None:
