@@ -43,6 +43,7 @@ nitpick_ignore_regex = [
     (r"py:.*", rf"({'|'.join(sorted(sys.stdlib_module_names))})(\..*)?"),
     (r"py:.*", r"(attrs|attr|cattrs|distributed|fsspec|httpx|msgspec)(\..*)?"),
     (r"py:.*", r"(AbstractFileSystem|BaseContext)"),
+    (r"py:.*", r"(pydantic_ai\..*|ConversationConflict)"),
     (r"py:.*", r"(agents\..*|messages\.(BaseMessage|ModelMessage)|TResponseInputItem)"),
     # Type variables, and aliases that are told of where they are used.
     (r"py:.*", r"(graphcodec\.(\w+\.)*)?[A-Z]"),

@@ -5,18 +5,16 @@ Redis 6.2 or newer, or Valkey, through a client of redis-py: the extra ``redis``
 
 from __future__ import annotations
 
-import inspect
 from datetime import timedelta
-from importlib import import_module
 from types import UnionType
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Final, TypeVar, overload
 
 from attrs import define
 
+from graphcodec._cache._clients import Client, check_client
 from graphcodec._cache._differing import Change
-from graphcodec._cache._plans import Call, Plans
+from graphcodec._cache._plans import Plans
 from graphcodec._cache._results import Freed, Saved, Session
-from graphcodec._extras import from_extra
 from graphcodec._loggers import logger
 from graphcodec.codec import Codec
 from graphcodec.errors import (
@@ -28,7 +26,7 @@ from graphcodec.errors import (
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
 
-    from graphcodec._cache._plans import Plan, Words
+    from graphcodec._cache._plans import Plan
 
 __all__ = [
     "AsyncTurnCache",
@@ -44,18 +42,8 @@ T = TypeVar("T")
 
 _LOG: Final = logger("cache")
 
-_AS_BYTES: Final = {"NEVER_DECODE": True}
-"""What has redis-py return bytes whatever the client decodes."""
-
-
 _KEYS: Final[dict[str, Any]] = {"count": 1_000, "_type": "hash"}
 """How to look for keys: a thousand in one step, and no others than can be ours."""
-
-
-class _Client(Protocol):
-    """The part of a client that is used: every client of redis-py has it."""
-
-    def execute_command(self, *args: Any, **options: Any) -> Any: ...
 
 
 @define
@@ -114,32 +102,18 @@ class _Face:
         namespace: str = "graphcodec",
         ttl: float | timedelta | None = None,
     ) -> None:
-        self._redis: _Client = redis
-        self._check(redis)
+        is_async = isinstance(self, AsyncTurnCache)
+        other = "TurnCache" if is_async else "AsyncTurnCache"
+        check_client(redis, "a cache", is_async=is_async, hint=f"give it to {other}")
+        self._redis = redis
+        self._client = Client(redis)
         self._plans = Plans(codec, namespace, ttl)
         self._namespace = namespace
-        self._unknown: type[Exception] = _exceptions().NoScriptError
         self.counters: Counters = Counters()
 
     def __repr__(self) -> str:
         # The client's own repr may tell its password.
         return f"{type(self).__name__}(namespace={self._namespace!r})"
-
-    def _check(self, redis: Any) -> None:
-        execute = getattr(redis, "execute_command", None)
-        if execute is None or isinstance(redis, type) or hasattr(redis, "execute"):
-            # What collects commands, to execute them later, gives no answers.
-            msg = "a cache needs a client of redis-py, such as redis.Redis()"
-            hint = (
-                "neither a class nor a pipeline is one; of a URL, redis.from_url(url)"
-            )
-            raise InvalidValueError(msg, hint=hint)
-        wanted = isinstance(self, AsyncTurnCache)
-        if inspect.iscoroutinefunction(execute) is not wanted:
-            other = "TurnCache" if wanted else "AsyncTurnCache"
-            kind = "sync" if wanted else "asyncio"
-            msg = f"the client is one for {kind} code"
-            raise InvalidValueError(msg, hint=f"give it to {other}")
 
 
 class TurnCache(_Face):
@@ -173,17 +147,7 @@ class TurnCache(_Face):
             except StopIteration as done:
                 result: T = done.value
                 return result
-            answer = self._ask(asked)
-
-    def _ask(self, asked: Words | Call) -> Any:
-        execute = self._redis.execute_command
-        if not isinstance(asked, Call):
-            return execute(*asked, **_AS_BYTES)
-        words = asked.words()
-        try:
-            return execute("EVALSHA", asked.script.sha, *words, **_AS_BYTES)
-        except self._unknown:
-            return execute("EVAL", asked.script.text, *words, **_AS_BYTES)
+            answer = self._client.ask(asked)
 
     def save(
         self,
@@ -391,17 +355,7 @@ class AsyncTurnCache(_Face):
             except StopIteration as done:
                 result: T = done.value
                 return result
-            answer = await self._ask(asked)
-
-    async def _ask(self, asked: Words | Call) -> Any:
-        execute = self._redis.execute_command
-        if not isinstance(asked, Call):
-            return await execute(*asked, **_AS_BYTES)
-        words = asked.words()
-        try:
-            return await execute("EVALSHA", asked.script.sha, *words, **_AS_BYTES)
-        except self._unknown:
-            return await execute("EVAL", asked.script.text, *words, **_AS_BYTES)
+            answer = await self._client.ask_async(asked)
 
     async def save(
         self,
@@ -484,11 +438,6 @@ class AsyncTurnCache(_Face):
             found = await self._run(self._plans.survey(_text(key)))
             if found is not None:
                 yield found
-
-
-def _exceptions() -> Any:
-    with from_extra("redis", "graphcodec.cache needs redis"):
-        return import_module("redis.exceptions")
 
 
 def _text(key: bytes | str) -> str:

@@ -12,6 +12,7 @@ import redis.asyncio
 from rich.pretty import pretty_repr
 
 from graphcodec import Codec, Registry, Seal
+from graphcodec.adapters.pydantic_ai import ConversationStore
 from graphcodec.cache import AsyncTurnCache, TurnCache
 from graphcodec.log import MemoryDocumentStore
 from graphcodec.runs import EventBus
@@ -43,6 +44,10 @@ SERVER = "redis://:hunter2@localhost:1/0"
         (
             AsyncTurnCache(ASYNC.from_url(SERVER), namespace="n"),
             "AsyncTurnCache(namespace='n')",
+        ),
+        (
+            ConversationStore(ASYNC.from_url(SERVER), namespace="n"),
+            "ConversationStore(namespace='n')",
         ),
         (MemoryDocumentStore(), "MemoryDocumentStore(<0 documents>)"),
         (EventBus(), "EventBus(<0 subscriptions>)"),

@@ -5,10 +5,8 @@ from __future__ import annotations
 import hashlib
 import re
 from datetime import timedelta
-from typing import Final
+from typing import Final, NamedTuple
 from urllib.parse import quote
-
-from attrs import frozen
 
 from graphcodec._live import type_name
 from graphcodec._paths import excerpt
@@ -26,8 +24,7 @@ _LEAST: Final = 0.001
 """The shortest time to live, in seconds."""
 
 
-@frozen
-class Keys:
+class Keys(NamedTuple):
     """The keys of one session, which lie in one slot of a cluster.
 
     Attributes:
@@ -47,14 +44,15 @@ class Namespace:
             Redis.
 
     Attributes:
+        prefix: What the keys begin with, as it is written.
         pattern: A pattern for the keys of the turns of all sessions.
     """
 
     def __init__(self, name: str) -> None:
         if type(name) is not str:
             raise invalid("namespace", "text", name)
-        self._prefix = quote(name, safe="", errors="surrogatepass")
-        self.pattern = f"{self._prefix}:{{*}}:turns"
+        self.prefix = quote(name, safe="", errors="surrogatepass")
+        self.pattern = f"{self.prefix}:{{*}}:turns"
 
     def keys(self, session_id: str) -> Keys:
         """Return the keys of a session.
@@ -67,8 +65,8 @@ class Namespace:
         """
         if not isinstance(session_id, str):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise invalid("session_id", "text", session_id)
-        digest = hashlib.sha256(as_bytes(session_id)).hexdigest()
-        key = f"{self._prefix}:{{{digest}}}"
+        digest = digest_of(session_id)
+        key = f"{self.prefix}:{{{digest}}}"
         return Keys(f"{key}:chunks", f"{key}:turns")
 
     def session_of(self, keys: Keys, name: bytes | None) -> str | None:
@@ -85,6 +83,11 @@ class Namespace:
         return (
             session_id if name is not None and self.keys(session_id) == keys else None
         )
+
+
+def digest_of(text: str) -> str:
+    """Return what stands for any text in a key: SHA-256, in hexadecimal."""
+    return hashlib.sha256(as_bytes(text)).hexdigest()
 
 
 def as_bytes(text: str) -> bytes:

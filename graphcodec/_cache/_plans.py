@@ -10,8 +10,6 @@ import os
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
-from attrs import frozen
-
 from graphcodec import _formats, _frames
 from graphcodec._cache import _scripts
 from graphcodec._cache._arguments import (
@@ -35,6 +33,7 @@ from graphcodec._cache._chunks import (
     unpack,
     unpack_snapshot,
 )
+from graphcodec._cache._clients import Argument, Call, Words
 from graphcodec._cache._cutting import Cut, Cutter, Memo
 from graphcodec._cache._differing import Change, Side, differences
 from graphcodec._cache._documents import Documents
@@ -54,12 +53,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Mapping
     from datetime import timedelta
 
-    from graphcodec._cache._scripts import Script
-
 T = TypeVar("T")
-
-Argument: TypeAlias = bytes | str | int
-Words: TypeAlias = "tuple[Argument, ...]"
 
 _MOST_ATTEMPTS: Final = 8
 _WORTH_ASKING: Final = 16 << 10
@@ -75,25 +69,6 @@ Lists and trees have a few, a chain of objects as many as it has objects.
 
 _MOST_STORED: Final = 8
 """How many times the bytes of a document its chunks may take."""
-
-
-@frozen
-class Call:
-    """A script to run on the two hashes of one session.
-
-    Attributes:
-        script: The script.
-        keys: The keys of the session.
-        args: What it is told.
-    """
-
-    script: Script
-    keys: Keys
-    args: Words = ()
-
-    def words(self) -> Words:
-        """Return what stands behind the name of the script in a command."""
-        return (2, self.keys.chunks, self.keys.turns, *self.args)
 
 
 Plan: TypeAlias = "Generator[Words | Call, Any, T]"

@@ -192,24 +192,29 @@ class Script:
     sha: str
 
 
-def _script(text: str) -> Script:
+def script(text: str) -> Script:
+    """Return a script.
+
+    Args:
+        text: Its text, in Lua.
+    """
     return Script(text, hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest())
 
 
-STORE: Final = _script(_LINKS + _STORE)
+STORE: Final = script(_LINKS + _STORE)
 """Write chunks and, if any are given, turns, or say what stands against it."""
 
-ABSENT: Final = _script(_ABSENT)
+ABSENT: Final = script(_ABSENT)
 """Say which of some addresses are not there."""
 
-NEWEST: Final = _script(_NUMBERS + _NEWEST)
+NEWEST: Final = script(_NUMBERS + _NEWEST)
 """Give the field of the turn with the highest number, and what it holds."""
 
-REACHED: Final = _script(_LINKS + _BELOW + _REACHED)
+REACHED: Final = script(_LINKS + _BELOW + _REACHED)
 """Give some addresses and all that they lead to."""
 
-SWEEP: Final = _script(_LINKS + _BELOW + _NUMBERS + _SWEEP)
+SWEEP: Final = script(_LINKS + _BELOW + _NUMBERS + _SWEEP)
 """Take away all turns but the newest, and all chunks that no turn needs."""
 
-SURVEY: Final = _script(_NUMBERS + _SURVEY)
+SURVEY: Final = script(_NUMBERS + _SURVEY)
 """Say what a session holds."""

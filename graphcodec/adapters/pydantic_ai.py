@@ -1,23 +1,22 @@
-"""Messages of Pydantic AI as objects.
+"""Messages of Pydantic AI as objects, and a store of its conversations.
 
-`from_messages` makes conversations of them, and `to_messages` gives them back. `TYPES`
-is for a codec that writes the objects themselves.
+`from_messages` makes conversations of messages, and `to_messages` gives them back.
+`TYPES` is for a codec that writes the objects themselves, as `ConversationStore` does.
 """
 
 from __future__ import annotations
 
-import dataclasses
-import typing
-from collections.abc import Mapping, Sequence
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from graphcodec._extras import from_extra
 
 with from_extra("pydantic-ai", "messages of Pydantic AI need pydantic-ai-slim"):
-    from pydantic_ai import messages, usage
+    from pydantic_ai import messages
 
     from graphcodec.adapters._pydantic_ai_objects import noted_objects, restored_objects
+    from graphcodec.adapters._pydantic_ai_store import ConversationStore
+    from graphcodec.adapters._pydantic_ai_types import TYPES
 
 from graphcodec.adapters._notes import list_of, stash_note
 from graphcodec.adapters._pydantic_ai import from_pydantic_ai, to_pydantic_ai
@@ -26,46 +25,10 @@ from graphcodec.adapters._pydantic_ai_read import KEY
 if TYPE_CHECKING:
     from graphcodec.primitives import Conversation
 
-__all__ = ["TYPES", "from_messages", "to_messages"]
+__all__ = ["TYPES", "ConversationStore", "from_messages", "to_messages"]
 
-_BESIDE: Final = (
-    # Narrower classes that stand where the union names a wider one.
-    messages.BinaryAudio,
-    messages.BinaryImage,
-    usage.RunUsage,
-)
-
-
-def _reached(*annotations: object) -> dict[str, type]:
-    """Return all dataclasses that annotations lead to, by name."""
-    found: dict[str, type] = {}
-    waiting = list(annotations)
-    # By id, since not all can be hashed; held, so that no id is used again.
-    done: dict[int, object] = {}
-    while waiting:
-        annotation = waiting.pop()
-        if id(annotation) in done:
-            continue
-        done[id(annotation)] = annotation
-        waiting += typing.get_args(annotation)
-        waiting.append(getattr(annotation, "__value__", None))
-        cls = typing.get_origin(annotation) or annotation
-        if isinstance(cls, type) and dataclasses.is_dataclass(cls):
-            found[cls.__name__] = cls
-            waiting += typing.get_type_hints(cls, include_extras=True).values()
-    return found
-
-
-TYPES: Final[Mapping[str, type]] = MappingProxyType(
-    {
-        f"pydantic_ai.{name}": cls
-        for name, cls in sorted(_reached(messages.ModelMessage, *_BESIDE).items())
-    }
-)
-"""The messages of Pydantic AI and what they hold, by tag, for ``Codec(types=TYPES)``.
-
-The classes are those that ``ModelMessage`` leads to in the version that is installed.
-"""
+# Tracebacks and pickles should show the public path of a name.
+ConversationStore.__module__ = __name__
 
 
 def from_messages(

@@ -21,12 +21,13 @@ from openai.types.responses import (
 from graphcodec import Conversation, errors
 from graphcodec.adapters.openai_agents import Session
 from graphcodec.cache import AsyncTurnCache
-from tests.cache.servers import Server, binary
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
+    from collections.abc import AsyncGenerator, Callable, Coroutine
 
     from agents.items import TResponseInputItem
+
+    from tests.cache.servers import Server
 
 QUIET = RunConfig(tracing_disabled=True)
 ITEMS: list[Any] = [
@@ -41,18 +42,6 @@ ITEMS: list[Any] = [
         ],
     },
 ]
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[Server]:
-    """A Valkey without files."""
-    program = binary("valkey")
-    if program is None:
-        pytest.skip("no valkey server is installed")
-    server = Server(program)
-    server.start()
-    yield server
-    server.stop()
 
 
 @contextlib.asynccontextmanager

@@ -8,15 +8,17 @@ import socket
 import subprocess
 import tempfile
 import time
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+import pytest
 import redis
 from redis.exceptions import ConnectionError as NotThere
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Generator, Sequence
 
 Client: TypeAlias = Any
 """A client of redis-py, whose annotations leave open whether an answer is awaited."""
@@ -117,3 +119,23 @@ class Server:
         if process is not None:
             process.send_signal(how)
             process.wait(_WAIT)
+
+
+@contextmanager
+def clustered() -> Generator[Server]:
+    """Give a server that is a cluster by itself; skip the test if there is none."""
+    program = binary("valkey")
+    if program is None:
+        pytest.skip("no valkey server is installed")
+    ports = ("--cluster-enabled", "yes", "--cluster-port", str(free_port()))
+    server = Server(program, options=ports)
+    server.start()
+    with server.client() as client:
+        node: Client = client
+        node.execute_command("CLUSTER", "ADDSLOTSRANGE", 0, 16_383)
+        end = time.monotonic() + _WAIT
+        while node.cluster("info")["cluster_state"] != "ok":
+            assert time.monotonic() < end
+            time.sleep(0.05)
+    yield server
+    server.stop()

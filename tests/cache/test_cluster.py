@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
@@ -14,7 +13,7 @@ import redis.cluster
 from graphcodec.cache import AsyncTurnCache, TurnCache
 from graphcodec.testing import same_graph
 from tests.cache.graphs import grown
-from tests.cache.servers import Client, Server, binary, free_port
+from tests.cache.servers import Client, Server, clustered
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,21 +22,8 @@ if TYPE_CHECKING:
 @pytest.fixture
 def cluster() -> Iterator[Server]:
     """A server that is a cluster by itself."""
-    program = binary("valkey")
-    if program is None:
-        pytest.skip("no valkey server is installed")
-    ports = ("--cluster-enabled", "yes", "--cluster-port", str(free_port()))
-    server = Server(program, options=ports)
-    server.start()
-    with server.client() as client:
-        node: Client = client
-        node.execute_command("CLUSTER", "ADDSLOTSRANGE", 0, 16_383)
-        end = time.monotonic() + 20
-        while node.cluster("info")["cluster_state"] != "ok":
-            assert time.monotonic() < end
-            time.sleep(0.05)
-    yield server
-    server.stop()
+    with clustered() as server:
+        yield server
 
 
 def test_cluster(cluster: Server) -> None:

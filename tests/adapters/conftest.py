@@ -1,0 +1,24 @@
+"""A server for what adapters keep in Redis."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.cache.servers import Server, binary
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@pytest.fixture(scope="package")
+def server() -> Iterator[Server]:
+    """A Valkey without files."""
+    program = binary("valkey")
+    if program is None:
+        pytest.skip("no valkey server is installed")
+    server = Server(program)
+    server.start()
+    yield server
+    server.stop()
