@@ -28,11 +28,13 @@ class Format:
         key: What its functions end with, and what its notes are called in a stash.
         entries: The key whose value a bare list is short for; empty if a list is short
             for nothing.
+        tells_failures: Whether an answer can say that a tool failed.
         module: Where its functions are.
     """
 
     key: str
     entries: str = ""
+    tells_failures: bool = True
     module: str = "graphcodec.adapters"
 
     def read(self, data: object) -> Conversation:
@@ -68,8 +70,10 @@ class Format:
 # One line for each; strings, so that a format nobody asks for costs nothing.
 FORMATS: Final[Mapping[str, Format]] = MappingProxyType(
     {
-        "openai-chat": Format("openai_chat", entries="messages"),
-        "openai-responses": Format("openai_responses", entries="input"),
+        "openai-chat": Format("openai_chat", entries="messages", tells_failures=False),
+        "openai-responses": Format(
+            "openai_responses", entries="input", tells_failures=False
+        ),
         "anthropic": Format("anthropic", entries="messages"),
         "langchain": Format("langchain", entries="messages"),
         "pydantic-ai": Format("pydantic_ai"),

@@ -1,17 +1,21 @@
 """What has no place in a format: found all at once, and left out if one wants that.
 
+What is lost without harm to what was said, as the mark of a call that failed, is told
+and no error.
+
 Inside of a writer, a `HomelessError` is about one thing. The writer goes on, so that
 the `NoPlaceError` that it raises in the end names all of them.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from attrs import frozen
 
 from graphcodec._paths import excerpt
-from graphcodec.adapters._formats import FORMATS
+from graphcodec.adapters._formats import FORMATS, Format
+from graphcodec.adapters._notes import fields_of, stash_note
 from graphcodec.errors import InvalidValueError, NoPlaceError
 from graphcodec.primitives import (
     Media,
@@ -23,11 +27,10 @@ from graphcodec.primitives import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from graphcodec.primitives import Conversation
 
-R = TypeVar("R")
 Item: TypeAlias = Message | ToolCall | Thought | Retrievable
 
 MEMORIES: Final = "$.memories"
@@ -58,7 +61,7 @@ class LeftOut:
     """Something that a format has no place for.
 
     Attributes:
-        what: What it is: ``a Thought``, ``a video``.
+        what: What it is: ``a Thought``, ``a video``, ``that a call failed``.
         path: Where it is in the conversation: ``$.items[3].attachments[0]``.
     """
 
@@ -132,24 +135,59 @@ def _media_places(item: Item, path: str) -> Iterator[tuple[str, Media]]:
 
 
 def written(
-    conversation: Conversation, write: Callable[[Conversation], R]
-) -> tuple[R, Conversation, tuple[LeftOut, ...]]:
+    conversation: Conversation, format_: Format, *, leave_out: bool = True
+) -> tuple[object, Conversation, tuple[LeftOut, ...]]:
     """Return what was written of a conversation, the rest of it, and what is left out.
 
     Args:
         conversation: The conversation.
-        write: Writes one; a function of an adapter.
+        format_: The format.
+        leave_out: Whether to go on without what the format has no place for.
 
     Raises:
+        NoPlaceError: If there is such a thing, and that was not wanted.
         UnencodableValueError: If something can't be written for another reason.
         HandleError: If bytes are gone, changed or out of reach.
     """
+    left: tuple[LeftOut, ...] = ()
+    rest = conversation
     try:
-        return write(conversation), conversation, ()
+        data = format_.write(conversation)
     except NoPlaceError as exc:
+        if not leave_out:
+            raise
         left = tuple(LeftOut(what, path) for what, path in exc.places)
-    rest = _without(conversation, {each.path for each in left})
-    return write(rest), rest, left
+        rest = _without(conversation, {each.path for each in left})
+        data = format_.write(rest)
+    unsaid = tuple(_unsaid(conversation, format_, {each.path for each in left}))
+    if unsaid:
+        items = [_unfailed(item, format_) for item in rest.items]
+        rest = rest.replace(items=items)
+    return data, rest, (*left, *unsaid)
+
+
+def _unsaid(
+    conversation: Conversation, format_: Format, gone: Collection[str]
+) -> Iterator[LeftOut]:
+    """Yield what is written without a word that its format has not."""
+    for index, item in enumerate(conversation.items):
+        path = f"$.items[{index}]"
+        if path not in gone and _unfailed(item, format_) is not item:
+            yield LeftOut("that a call failed", f"{path}.is_error")
+
+
+def _unfailed(item: Item, format_: Format) -> Item:
+    """Return an item as the format tells it: a call that failed may be one that ended.
+
+    What was read from the format can say more than what is written anew.
+    """
+    if format_.tells_failures or not (isinstance(item, ToolCall) and item.is_error):
+        return item
+    note = stash_note(item.stash, format_.key)
+    fields = [fields_of(each, "fields") for each in (note, fields_of(note, "answer"))]
+    if any(each.get("status") == "failed" or each.get("error") for each in fields):
+        return item
+    return item.replace(is_error=False)
 
 
 def fitted(
@@ -157,7 +195,8 @@ def fitted(
 ) -> tuple[Conversation, tuple[LeftOut, ...]]:
     """Return *conversation* without what a format has no place for, and what that is.
 
-    A message that has nothing else goes with its media. The bytes of media are read.
+    A message that has nothing else goes with its media. A call that failed is one that
+    was answered, if the format can't tell. The bytes of media are read.
 
     Args:
         conversation: The conversation; it stays as it is.
@@ -172,7 +211,7 @@ def fitted(
     if format_ is None:
         hint = f"there are {', '.join(FORMATS)}"
         raise InvalidValueError(f"there is no format {excerpt(to)}", hint=hint)
-    _, rest, left = written(conversation, format_.write)
+    _, rest, left = written(conversation, format_)
     return rest, left
 
 

@@ -210,22 +210,13 @@ def written_chats(
     for index, conversation in enumerate(found):
         at = f"$[{index}]" if is_list else "$"
         try:
-            data, out = _written(conversation, format_, leave_out=leave_out)
+            data, _, out = written(conversation, format_, leave_out=leave_out)
         except GraphCodecError as exc:
             exc.path = _moved(exc.path, at)
             raise
         lines.append(_text(data, pretty=pretty and not is_list))
         left += [attrs.evolve(each, path=_moved(each.path, at)) for each in out]
     return b"".join(lines), tuple(left)
-
-
-def _written(
-    conversation: Conversation, format_: Format, *, leave_out: bool
-) -> tuple[object, tuple[LeftOut, ...]]:
-    if not leave_out:
-        return format_.write(conversation), ()
-    data, _, left = written(conversation, format_.write)
-    return data, left
 
 
 def _moved(path: str, at: str) -> str:

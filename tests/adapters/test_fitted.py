@@ -19,7 +19,13 @@ from graphcodec import (
     ToolCall,
     errors,
 )
-from graphcodec.adapters import LeftOut, fitted, to_anthropic, to_openai_chat
+from graphcodec.adapters import (
+    LeftOut,
+    fitted,
+    from_openai_responses,
+    to_anthropic,
+    to_openai_chat,
+)
 
 NOW = datetime(2026, 5, 4, tzinfo=UTC)
 TIMES: Any = {"created_at": NOW, "updated_at": NOW}
@@ -142,6 +148,68 @@ def test_texts_beside_media_of_a_tool_stay() -> None:
         "role": "user",
         "content": [{"type": "tool_result", "tool_use_id": "c", "content": "hi"}],
     }
+
+
+def failed(name: str = "c") -> ToolCall:
+    """Return a call that failed."""
+    return answered("no such sheep").replace(id=name, is_error=True)
+
+
+@pytest.mark.parametrize("to", ["openai-chat", "openai-responses"])
+def test_a_failure_that_a_format_can_not_tell(to: str) -> None:
+    """What the tool said is written; that it failed is told, and no error."""
+    whole = Conversation(
+        id="c", items=[thought(), failed(), answered("x"), failed("d")]
+    )
+
+    rest, left = fitted(whole, to)
+
+    told = [each for each in left if each.what == "that a call failed"]
+    assert [each.path for each in told] == [
+        "$.items[1].is_error",
+        "$.items[3].is_error",
+    ]
+    calls = [item for item in rest.items if isinstance(item, ToolCall)]
+    assert [call.is_error for call in calls] == [False, False, False]
+    assert calls[0].results == Tokenizable("no such sheep")
+    assert fitted(rest, to) == (rest, ())
+    assert to_openai_chat(whole.replace(items=[failed()]))["messages"]
+
+
+@pytest.mark.parametrize("to", ["anthropic", "langchain", "pydantic-ai"])
+def test_a_failure_that_a_format_can_tell(to: str) -> None:
+    """Where there is a word for it, nothing is left out."""
+    whole = Conversation(id="c", items=[failed()])
+
+    assert fitted(whole, to) == (whole, ())
+
+
+@pytest.mark.parametrize(
+    ("said", "answer"),
+    [
+        ({"type": "mcp_call", "id": "m", "error": "no such sheep"}, None),
+        ({"type": "mcp_call", "id": "m", "status": "failed"}, None),
+        (
+            {"type": "shell_call", "call_id": "s", "action": {}},
+            {"type": "shell_call_output", "call_id": "s", "status": "failed"},
+        ),
+    ],
+)
+def test_a_failure_that_came_from_the_format(
+    said: dict[str, Any], answer: dict[str, Any] | None
+) -> None:
+    """What the Responses API says of a call of its own goes back, and is told."""
+    given = [
+        {"name": "count", "arguments": "{}", **said},
+        *([answer] if answer else []),
+    ]
+    whole = from_openai_responses({"input": given})
+
+    assert [getattr(item, "is_error", None) for item in whole.items] == [True]
+    assert fitted(whole, "openai-responses") == (whole, ())
+    assert fitted(whole, "openai-chat")[1] == (
+        LeftOut("that a call failed", "$.items[0].is_error"),
+    )
 
 
 def test_other_errors_stay_errors() -> None:

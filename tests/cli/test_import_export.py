@@ -454,6 +454,27 @@ def test_leaves_out_what_has_no_place_and_lists_it(tmp_path: Path) -> None:
     ]
 
 
+def test_tells_that_a_call_failed(tmp_path: Path) -> None:
+    """A format that can't say so gets the rest, and the report says what is lost."""
+    there, document = tmp_path / "there.json", tmp_path / "d.json"
+    asked = {"type": "tool_use", "id": "c", "name": "count", "input": {}}
+    answer = {"type": "tool_result", "tool_use_id": "c", "content": "no such sheep"}
+    given = [
+        {"role": "assistant", "content": [asked]},
+        {"role": "user", "content": [{**answer, "is_error": True}]},
+    ]
+    data = json.dumps(given).encode()
+    call("import", "--from", "anthropic", "-", "-o", document, given=data)
+
+    done = call("export", "--to", "openai-chat", document, "-o", there, "--json")
+
+    assert done.code == 0
+    assert json.loads(there.read_text())["messages"][-1]["content"] == "no such sheep"
+    assert done.json["files"][0]["left_out"] == [
+        {"what": "that a call failed", "path": "$.items[0].is_error"}
+    ]
+
+
 def test_tells_what_is_left_out_of_lines(tmp_path: Path) -> None:
     """The list goes to the standard error, with paths from the root of the document."""
     file, document = lines(tmp_path, THINKS[:1], THINKS), tmp_path / "d.json"
