@@ -84,6 +84,15 @@ class GraphQueue:
         self._channel = channel
         weakref.finalize(self, channel.close)
 
+    def __repr__(self) -> str:
+        try:
+            state = f"{self.qsize()} waiting"
+        except QueueClosedError:
+            state = "closed"
+        except NotImplementedError:
+            state = "open"
+        return f"{type(self).__name__}(<{state}>)"
+
     def put(
         self,
         obj: object,

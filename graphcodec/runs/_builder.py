@@ -68,6 +68,13 @@ class RunDataBuilder:
         if bus is not None:
             self._subscription = bus.subscribe(handler=self.handle)
 
+    def __repr__(self) -> str:
+        # Without the lock, which a thread may hold that shows this.
+        counts = f"{len(self._examples)} examples, {len(self._anomalies)} anomalies"
+        name = self._known_id()
+        run_id = "" if name is None else f"run_id={name[:80]!r}, "
+        return f"{type(self).__name__}({run_id}<{counts}>)"
+
     @property
     def anomalies(self) -> tuple[str, ...]:
         """What was odd about the events so far."""
@@ -117,7 +124,7 @@ class RunDataBuilder:
             suite, began = self._suite, self._suite.started
             found = len(self._examples)
             return RunData(
-                run_id=self._run_id or (began and began.run_id) or self._made_id,
+                run_id=self._known_id() or self._made_id,
                 started_at=began.time if began else self._began,
                 finished_at=suite.finished_at,
                 seed=began.seed if began else None,
@@ -133,6 +140,11 @@ class RunDataBuilder:
                 groups=suite.frozen_groups(),
                 anomalies=(*self._anomalies, *suite.missing(found)),
             )
+
+    def _known_id(self) -> str | None:
+        """Return the name that somebody gave the run."""
+        began = self._suite.started
+        return self._run_id or (began.run_id if began else None) or None
 
     # The suite
 

@@ -81,6 +81,26 @@ def test_graphs_arrive_in_order(queue: GraphQueue) -> None:
     assert [soon(queue) for _ in range(3)] == [conversation, {"n": 1}, None]
 
 
+def test_repr(queue: GraphQueue, monkeypatch: pytest.MonkeyPatch) -> None:
+    """How many graphs wait, of which nothing is shown; closed is closed."""
+    queue.put("secret")
+    queue.put("secret")
+    assert repr(queue) == "GraphQueue(<2 waiting>)"
+    assert soon(queue) == "secret"
+    assert repr(queue) == "GraphQueue(<1 waiting>)"
+
+    with monkeypatch.context() as patch:
+
+        def count() -> int:
+            raise NotImplementedError
+
+        # As on macOS.
+        patch.setattr(queue._channel, "count", count)
+        assert repr(queue) == "GraphQueue(<open>)"
+    queue.close()
+    assert repr(queue) == "GraphQueue(<closed>)"
+
+
 def test_large_graphs_arrive(queue: GraphQueue) -> None:
     """Frames of any size keep their order: 50 MB between two small ones."""
     large = "0123456789" * 5_000_000

@@ -97,6 +97,20 @@ def test_nothing_has_happened_yet() -> None:
     assert RunDataBuilder().run_data is None
 
 
+def test_repr() -> None:
+    """The name of the run, if anybody gave it one, and how much there is of it."""
+    assert repr(RunDataBuilder()) == "RunDataBuilder(<0 examples, 0 anomalies>)"
+    assert repr(RunDataBuilder(run_id="mine")) == (
+        "RunDataBuilder(run_id='mine', <0 examples, 0 anomalies>)"
+    )
+    builder = RunDataBuilder()
+    for event in (SuiteStarted(run_id="nightly"), started(), passed()):
+        builder.handle(event)
+    builder.note("odd")
+    expected = "RunDataBuilder(run_id='nightly', <1 examples, 1 anomalies>)"
+    assert repr(builder) == expected
+
+
 def test_second_suite_of_another_seed_is_odd() -> None:
     """The first one counts; one of the same seed is another worker's."""
     run = built(
