@@ -20,6 +20,7 @@ from graphcodec.runs._events import (
     TopicChanged,
     UserMessage,
 )
+from graphcodec.runs._fields import in_milliseconds
 from graphcodec.runs._metadata import Metadata
 
 
@@ -191,7 +192,7 @@ class ExampleDraft:
         self.status = status
         self.finished_at = at
         if duration is not None:
-            self.duration_ms = round(duration * 1000)
+            self.duration_ms = in_milliseconds(duration)
 
     def _note(self, what: str) -> None:
         self.anomalies.append(f"{self.id}: {what}")

@@ -47,6 +47,15 @@ def to_optional_milliseconds(value: datetime | None) -> datetime | None:
     return None if value is None else to_milliseconds(value)
 
 
+def in_milliseconds(seconds: float) -> int:
+    """Return a number of seconds as whole milliseconds."""
+    try:
+        return round(seconds * 1000)
+    except OverflowError:
+        # No time that anything takes, but what was told is not lost over it.
+        return int(seconds) * 1000
+
+
 def now() -> datetime:
     """Return the present, in UTC."""
     return datetime.now(UTC)

@@ -213,7 +213,7 @@ def _read_as(hint: Any, value: object, path: str) -> object:
     if _is_untyped(hint):
         return _untyped_in(value, path)
     if hint is Metadata:
-        return Metadata(cast("dict[str, object]", _untyped_in(value, path)))
+        return _metadata_in(value, path)
     if hint is datetime:
         return to_time(value, path)
     if origin is tuple and isinstance(value, list):
@@ -231,6 +231,14 @@ def _read_as(hint: Any, value: object, path: str) -> object:
     if isinstance(hint, type) and issubclass(hint, Primitive):
         return from_form(hint, value, path)
     return value
+
+
+def _metadata_in(value: object, path: str) -> Metadata:
+    try:
+        return Metadata.__graphcodec_decode__(_untyped_in(value, path))
+    except TypeError as exc:
+        name = Metadata.__name__
+        raise UndecodableValueError(str(exc), path=path, type_name=name) from None
 
 
 def _untyped_in(value: object, path: str) -> object:

@@ -13,6 +13,7 @@ from graphcodec.runs._events import (
     SuiteStopped,
     SuiteSummary,
 )
+from graphcodec.runs._fields import in_milliseconds
 
 
 @define
@@ -124,12 +125,11 @@ class SuiteDraft:
         )
         if is_known and not self.summaries:
             return None
-        load_time = timedelta(seconds=began.load_time if began else 0)
         durations = [summary.duration for summary in self.summaries]
         return SuiteData(
-            started_at=began.time - load_time if began else None,
+            started_at=_looked_for_examples(began) if began else None,
             example_count=self.example_count if began else None,
-            duration_ms=round(max(durations) * 1000) if durations else None,
+            duration_ms=in_milliseconds(max(durations)) if durations else None,
         )
 
     def missing(self, found: int) -> list[str]:
@@ -149,6 +149,14 @@ class SuiteDraft:
             name: _frozen(name, group.started, group.finished_at)
             for name, group in self.groups.items()
         }
+
+
+def _looked_for_examples(began: SuiteStarted) -> datetime | None:
+    try:
+        return began.time - timedelta(seconds=began.load_time)
+    except OverflowError:
+        # It is told that this took longer than there has been time.
+        return None
 
 
 def _group_id(event: GroupStarted) -> str:

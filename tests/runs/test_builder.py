@@ -484,6 +484,34 @@ def test_evaluations_are_kept_with_their_turn() -> None:
     assert verdict.metadata == {"turn_number": 1, "score": 0.25}
 
 
+def test_every_evaluation_of_an_example_is_kept() -> None:
+    """In order, each with its mode; a hard one that fails, with its message."""
+    given = [
+        EvaluationRecorded(
+            example_id="e1",
+            turn_number=1,
+            mode=mode,
+            description=name,
+            passed=message is None,
+            failure_message=message,
+        )
+        for mode, name, message in (
+            ("soft", "friendly", None),
+            ("hard", "sells tea", "no tea was sold"),
+            ("soft", "friendly", None),
+        )
+    ]
+
+    verdicts = example(said(1), *given).evaluations
+
+    assert [(v.name, v.is_hard) for v in verdicts] == [
+        ("friendly", False),
+        ("sells tea", True),
+        ("friendly", False),
+    ]
+    assert [v.failure_message for v in verdicts] == [None, "no tea was sold", None]
+
+
 def test_evaluation_after_the_end_is_kept() -> None:
     """A judge may be slow."""
     event = EvaluationRecorded(example_id="e1", turn_number=1, passed=True)

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -81,6 +83,26 @@ def test_documented_form() -> None:
     ]
 
 
+def test_form_is_that_of_the_golden_file() -> None:
+    """Every key of every part, as another writer puts them; read and written back."""
+    text = (Path(__file__).parent / "golden" / "run.json").read_text("utf-8")
+
+    run = RunData.from_dict(json.loads(text))
+
+    assert json.dumps(run.to_dict(), indent=2) + "\n" == text
+    assert run.summary() == SummaryStats(
+        example_count=3,
+        passed_count=1,
+        failed_count=1,
+        pending_count=0,
+        total_duration_ms=750,
+    )
+    talk = run.examples["sells"].conversation
+    assert talk is not None
+    assert talk.turns[0].agent_response is not None
+    assert talk.turns[0].agent_response.metadata.dig("custom", "a", 0, "b") == 1
+
+
 def test_form_of_another_writer_is_read() -> None:
     """Missing lists and statuses have defaults; what nobody knows is kept."""
     form = {
@@ -121,6 +143,17 @@ def test_times_as_ruby_writes_them_are_read(text: str, offset: int) -> None:
             "$.examples['a'].evaluations[0].timestamp",
             "timestamp is missing",
         ),
+        (
+            {"examples": {"a": {"id": "a", "metadata": [1]}}},
+            "$.examples['a'].metadata",
+            "metadata is a map, not a list",
+        ),
+        (
+            {"examples": {"a": {"id": "a", "metadata": {"$any": 1}}}},
+            "$.examples['a'].metadata",
+            "metadata is a map, not a int",
+        ),
+        ({"environment": ""}, "$.environment", "metadata is a map, not a str"),
     ],
 )
 def test_wrong_form_is_refused(change: dict[str, Any], path: str, reason: str) -> None:

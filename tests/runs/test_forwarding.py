@@ -24,6 +24,7 @@ from graphcodec.runs import (
     UserMessage,
 )
 from tests.runs.events import answered, built, passed, said, started, whole_run
+from tests.runs.test_events import ALL
 
 
 def receiving() -> tuple[EventReceiver, list[Event]]:
@@ -104,6 +105,20 @@ def test_events_cross_a_pipe(method: str) -> None:
     run = builder.snapshot()
     assert {e.metadata.pop("worker") for e in run.examples.values()} == {"w1"}
     assert run == built(*whole_run())
+    assert receiver.gaps == ()
+
+
+@pytest.mark.parametrize("event", ALL, ids=lambda event: type(event).__name__)
+def test_every_kind_of_event_is_received(event: Event) -> None:
+    """As the value that it was, whatever it holds; its beginning names the worker."""
+    bus, data = EventBus(), list[bytes]()
+    EventForwarder(bus, data.append, worker="w1")
+    bus.publish(event)
+    receiver, seen = receiving()
+    receiver.take(data[0])
+
+    is_start = isinstance(event, ExampleStarted)
+    assert seen == [event.replace(worker="w1") if is_start else event]
     assert receiver.gaps == ()
 
 

@@ -73,6 +73,12 @@ def test_fragile(conversation):
 def test_other(): pass
 """
 
+SEEDED = """\
+def pytest_addoption(parser):
+    # As pytest-randomly does, which would shuffle the tests of whoever installs it.
+    parser.addoption("--randomly-seed", dest="randomly_seed", type=int)
+"""
+
 RUN = ["--graphcodec-run", "run.json"]
 SESSIONS: list[dict[str, object]] = [
     {"folder": "groups", "options": RUN},
@@ -96,6 +102,7 @@ SESSIONS: list[dict[str, object]] = [
     {"folder": "gone", "options": [*RUN, "--graphcodec-run-resume"]},
     {"folder": "wrong", "options": [*RUN, "--graphcodec-run-resume"]},
     {"folder": "lines", "options": ["--graphcodec-run", "run.jsonl"]},
+    {"folder": "seeded", "options": [*RUN, "--randomly-seed", "77", "."]},
 ]
 
 
@@ -103,7 +110,7 @@ SESSIONS: list[dict[str, object]] = [
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return where sessions have run."""
     home = tmp_path_factory.mktemp("options")
-    for name in ("groups", "named", "again", "gone", "wrong", "lines"):
+    for name in ("groups", "named", "again", "gone", "wrong", "lines", "seeded"):
         (home / name).mkdir()
     (home / "groups" / "test_shop.py").write_text(SHOP)
     (home / "named" / "inner").mkdir()
@@ -112,6 +119,8 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "[pytest]\ngraphcodec_packages = attrs no-such-package\n"
     )
     repository(home / "named")
+    (home / "seeded" / "conftest.py").write_text(SEEDED)
+    (home / "seeded" / "test_shop.py").write_text("def test_a(): pass\n")
     (home / "again" / "test_again.py").write_text(AGAIN.format(first=2))
     JsonFile.write(home / "gone" / "run.json", RunData(run_id="r"))
     (home / "wrong" / "run.events").write_text("a poem\n")
@@ -223,6 +232,12 @@ def test_run_is_named(home: Path) -> None:
 
     assert (run.run_id, run.parent_run_id) == ("r-1", "r-0")
     assert run.tags == ("nightly", "gpu")
+
+
+def test_seed_is_that_of_the_order(home: Path) -> None:
+    """If the examples stand in one that a seed made."""
+    assert JsonFile.read(home / "seeded" / "run.json").seed == 77
+    assert JsonFile.read(home / "groups" / "run.json").seed is None
 
 
 def test_events_are_compressed_as_the_run_is(home: Path) -> None:

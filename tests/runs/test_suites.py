@@ -133,6 +133,23 @@ def test_killed_suite_says_how_many_were_planned() -> None:
     assert (run.suite.example_count, run.suite.duration_ms) == (300, None)
 
 
+@pytest.mark.parametrize("seconds", [1e308, 10**30])
+def test_times_that_nothing_takes_do_not_cost_the_run(seconds: float) -> None:
+    """Of finding the examples, of one of them, of the whole suite."""
+    run = built(
+        SuiteStarted(load_time=seconds, time=START),
+        started(),
+        passed().replace(duration=seconds),
+        SuiteSummary(duration=seconds, example_count=1),
+    )
+
+    assert run.suite is not None
+    assert run.suite.started_at is None
+    assert run.suite.duration_ms == int(seconds) * 1000
+    assert run.examples["e1"].duration_ms == int(seconds) * 1000
+    assert RunData.from_dict(run.to_dict()) == run
+
+
 def test_suite_whose_examples_say_it_all_says_nothing() -> None:
     """The documented form stays as it is."""
     run = built(SuiteStarted(example_count=1, time=START), started(), passed())
