@@ -43,11 +43,9 @@ class Mark:
 
     def __attrs_post_init__(self) -> None:
         for name in (self.tag, *self.aliases):
-            if type(name) is not str or not name or name.startswith("$"):
-                msg = (
-                    f"a tag must be a non-empty str without a leading '$', not {name!r}"
-                )
-                raise InvalidValueError(msg)
+            if not _is_tag(name):
+                wanted = "a non-empty, printable str without a leading '$'"
+                raise InvalidValueError(f"a tag must be {wanted}, not {name!r:.80}")
         if type(self.version) is not int or self.version < 1:
             known = f"the version of {self.tag!r}"
             msg = f"{known} must be an int from 1, not {self.version!r}"
@@ -67,6 +65,13 @@ class Mark:
                 "give one function for each version from the oldest to the last but one"
             )
             raise InvalidValueError(msg, tag=self.tag, hint=hint)
+
+
+def _is_tag(name: object) -> bool:
+    # It stands in documents, in names of generated code and in messages of one line.
+    if type(name) is not str or not name.isprintable():
+        return False
+    return name != "" and not name.startswith("$")
 
 
 def encodable(

@@ -11,6 +11,7 @@ from typing import Any, Final, Literal, TypeAlias, cast
 
 from attrs import frozen
 
+from graphcodec._schemas._parts import referred
 from graphcodec._schemas._wire import NOTE
 from graphcodec.errors import InvalidValueError
 
@@ -296,7 +297,7 @@ class _Cover:
         found: list[tuple[Severity, str]] = []
         options = _options(after)
         for option in _options(before):
-            if _name(option) in _UNKNOWN:
+            if referred(option) in _UNKNOWN:
                 # What is kept of unknown types is the codec's policy.
                 continue
             results = [self._option(option, other) for other in options]
@@ -340,7 +341,7 @@ class _Cover:
         return "error", f"{lost[0]!r} no longer fits"
 
     def _part(self, before: Schema, after: Schema) -> _Worst:
-        was, now = _name(before), _name(after)
+        was, now = referred(before), referred(after)
         alike = before.get("properties") == after.get("properties")
         if alike and was is not None and self._new.names.get(was, was) == now:
             return None
@@ -407,14 +408,6 @@ def _options(schema: Schema) -> list[Schema]:
     return [then, *([other] if isinstance(other, dict) else [])]
 
 
-def _name(schema: Schema) -> str | None:
-    pointer: str | None = schema.get("$ref")
-    if pointer is None:
-        return None
-    name = pointer.removeprefix("#/$defs/")
-    return name.replace("%25", "%").replace("~1", "/").replace("~0", "~")
-
-
 def _bits(before: Schema, after: Schema) -> _Worst:
     """Say which members of a Flag are missed."""
     was, now = before.get(f"{NOTE}bits"), after.get(f"{NOTE}bits")
@@ -427,7 +420,7 @@ def _bits(before: Schema, after: Schema) -> _Worst:
 
 
 def _words(schema: Schema) -> str:
-    name = _name(schema)
+    name = referred(schema)
     if name == "$untyped":
         return "any other value"
     if name is not None:

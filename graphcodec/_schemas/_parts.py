@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import Final, TypeAlias
+from urllib.parse import quote, unquote
 
 from graphcodec._values import LEAST_INT, MOST_INT
 
@@ -23,6 +24,11 @@ _DECIMAL: Final = r"-?[0-9]+(\.[0-9]+)?(E[+-][0-9]+)?|-?Infinity|-?s?NaN[0-9]*"
 _UUID: Final = "[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}"
 _BASE64: Final = "([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?"
 _NO_MARKUP: Final = {"pattern": r"^(?!\$)"}
+_DEFINITIONS: Final = "#/$defs/"
+_ESCAPES: Final = str.maketrans({"~": "~0", "/": "~1"})
+_BARE: Final = "~!$&'()*+,;=:@"
+"""What may stand in the fragment of an address as it is, beside letters and digits."""
+
 _HEX: Final = "-?0x[1-9a-f][0-9a-f]*"
 
 
@@ -41,8 +47,20 @@ def refer(name: str) -> Schema:
     Args:
         name: The name of the definition: a tag, or a part with a ``$``.
     """
-    escaped = name.replace("~", "~0").replace("/", "~1").replace("%", "%25")
-    return {"$ref": f"#/$defs/{escaped}"}
+    return {"$ref": f"{_DEFINITIONS}{quote(name.translate(_ESCAPES), safe=_BARE)}"}
+
+
+def referred(schema: Mapping[str, object]) -> str | None:
+    """Return the name of the definition that a schema refers to, if it does.
+
+    Args:
+        schema: What `refer` gave, or another one.
+    """
+    pointer = schema.get("$ref")
+    if not isinstance(pointer, str):
+        return None
+    name = unquote(pointer.removeprefix(_DEFINITIONS))
+    return name.replace("~1", "/").replace("~0", "~")
 
 
 def closed(properties: Mapping[str, Schema], *, optional: Iterable[str] = ()) -> Schema:

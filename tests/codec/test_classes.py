@@ -409,6 +409,16 @@ def test_tag_of_a_user_has_a_dot(tag: str) -> None:
         encodable(tag)
 
 
+@pytest.mark.parametrize("tag", ["", "$x.Y", "a.\x00", "a.b\nc", "a.\ud800", 7])
+def test_tag_is_text_of_one_line(tag: Any) -> None:
+    """It stands in documents, messages and the names of generated code."""
+    with pytest.raises(InvalidValueError, match="a tag must be a non-empty, printable"):
+        Codec(types={tag: Point})
+    with pytest.raises(InvalidValueError, match="a tag must be a non-empty, printable"):
+        Codec().register(Point, "test.New", aliases=[tag])
+
+
+
 def test_class_of_no_known_kind_is_refused() -> None:
     """When it is registered."""
     with pytest.raises(InvalidValueError, match="no class that graphcodec can read"):

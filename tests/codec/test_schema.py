@@ -5,6 +5,7 @@
 
 import copy
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +16,7 @@ from hypothesis import given, settings
 from jsonschema import Draft202012Validator
 
 from graphcodec import Codec, Message, SpooledArtifact, SpooledJsonArtifact
+from graphcodec._schemas._diff import compare
 from graphcodec.errors import InvalidValueError
 from graphcodec.testing import strategies
 from tests.cli.running import environment
@@ -257,6 +259,21 @@ def test_unknown_fields_fit_as_the_codec_takes_them() -> None:
         "ignore": (True, True),
         "raise": (False, False),
     }
+
+
+@pytest.mark.parametrize(
+    "tag", ["shop.Box[int]", "a/b.C~D", "50%.off", "two words.#1?", "\u00e9t\u00e9.\u65e5"]
+)
+def test_any_tag_has_an_address_in_the_schema(tag: str) -> None:
+    """Of letters that may stand in one, whichever the tag has."""
+    codec = Codec(types={tag: Leaf})
+    schema: Any = codec.json_schema(Leaf)
+    address = schema["properties"]["root"]["anyOf"][0]["$ref"]
+
+    assert re.fullmatch(r"#/\$defs/[\w.~!$&'()*+,;=:@%-]+", address, re.ASCII)
+    Draft202012Validator(schema).validate(json.loads(codec.encode(Leaf(1))))
+    assert not Draft202012Validator(schema).is_valid({"graphcodec": 1, "root": 1})
+    assert compare(schema, codec.replace().json_schema(Leaf)) == []
 
 
 def test_hook_of_a_user_shapes_the_schema() -> None:
