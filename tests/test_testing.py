@@ -3,6 +3,7 @@ from __future__ import annotations
 import copy
 import json
 import operator
+import random
 import subprocess
 import sys
 from collections import deque
@@ -108,6 +109,48 @@ def test_shared_tuples_take_linear_time() -> None:
         return inner
 
     assert same_graph(doubled(), doubled())
+
+
+def test_nested_sets_take_linear_time() -> None:
+    """A set of a set of a set, a thousand times, is no work at all."""
+
+    def nested(value: object) -> object:
+        for _ in range(1000):
+            value = frozenset({value})
+        return value
+
+    assert same_graph(nested(1), nested(1))
+    assert not same_graph(nested(1), nested(2))
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_members_of_nested_sets_are_found(seed: int) -> None:
+    """In whatever order they stand, also those that are not equal to themselves."""
+    one, again = (odd_sets(seed, order) for order in (1, 2))
+
+    assert same_graph(one, again)
+    assert not same_graph({one, 7}, {again, 8})
+
+
+def odd_sets(seed: int, order: int) -> frozenset[object]:
+    """Return sets of sets with members of one hash, and with such as have a new one.
+
+    Args:
+        seed: What is in them.
+        order: In which order it comes.
+    """
+    chance, mixed = random.Random(seed), random.Random(order)  # noqa: S311 - no secret
+
+    def leaf() -> object:
+        number = chance.choice([-1, -2, float("nan")])
+        return chance.choice([number, (number,)])
+
+    def made(depth: int) -> frozenset[object]:
+        inner = [made(depth - 1) if depth else leaf() for _ in range(3)]
+        mixed.shuffle(inner)
+        return frozenset(inner)
+
+    return made(4)
 
 
 # The module

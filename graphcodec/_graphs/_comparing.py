@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import enum
 import typing
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, time
 from decimal import Decimal
@@ -221,7 +221,7 @@ def _match(
     pairs: list[tuple[Any, Any]] = []
     left, right = list(a), list(b)
     # Those that hash by identity are alike in nothing but their class.
-    for likeness in (_likeness, type):
+    for likeness in (_equality, _likeness, type):
         left, right = _pair_off(left, right, likeness, pairs, depth)
     if left:
         return f"{excerpt(left[0])} is missing", []
@@ -236,18 +236,31 @@ def _pair_off(
     depth: int,
 ) -> tuple[list[Any], list[Any]]:
     """Add to *pairs* what is the same, and return what is left on both sides."""
-    groups: dict[object, list[Any]] = {}
-    for member in right:
-        groups.setdefault(likeness(member), []).append(member)
+    ours, theirs = _grouped(left, likeness), _grouped(right, likeness)
     lonely: list[Any] = []
-    for member in left:
-        group = groups.get(likeness(member), [])
-        index = next((i for i, x in enumerate(group) if _alike(member, x, depth)), None)
-        if index is None:
-            lonely.append(member)
-        else:
-            pairs.append((member, group.pop(index)))
-    return lonely, [member for group in groups.values() for member in group]
+    for key, members in ours.items():
+        group = theirs.get(key, [])
+        # No other can be meant; what two differ in is found where they stand.
+        if likeness is not type and len(members) == len(group) == 1:
+            pairs.append((members[0], group.pop()))
+            continue
+        for member in members:
+            found = (i for i, x in enumerate(group) if _alike(member, x, depth))
+            index = next(found, None)
+            if index is None:
+                lonely.append(member)
+            else:
+                pairs.append((member, group.pop(index)))
+    return lonely, [member for group in theirs.values() for member in group]
+
+
+def _grouped(
+    members: Iterable[Any], likeness: Callable[[Any], object]
+) -> dict[object, list[Any]]:
+    groups: dict[object, list[Any]] = {}
+    for member in members:
+        groups.setdefault(likeness(member), []).append(member)
+    return groups
 
 
 def _alike(a: object, b: object, depth: int) -> bool:
@@ -256,6 +269,14 @@ def _alike(a: object, b: object, depth: int) -> bool:
 
 
 _DEEPEST: Final = 2
+
+
+def _equality(member: Any) -> object:
+    """Return something that members have in common if they are equal.
+
+    A frozenset knows its hash; that of a tuple may take exponential time.
+    """
+    return hash(member) if type(member) is frozenset else _likeness(member)
 
 
 def _likeness(member: Any, depth: int = 3) -> object:
@@ -271,6 +292,9 @@ def _likeness(member: Any, depth: int = 3) -> object:
         return kind, repr(member)
     if kind is tuple and depth:
         return kind, tuple(_likeness(item, depth - 1) for item in member)
+    if kind is frozenset and depth:
+        counts = Counter(_likeness(item, depth - 1) for item in member)
+        return kind, frozenset(counts.items())
     if kind in (tuple, frozenset):
         return kind, len(member)
     return kind, hash(member)
