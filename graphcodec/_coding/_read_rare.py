@@ -154,20 +154,22 @@ class RareSlots:
             if shape is None and type(tag) is str and program.opaque:
                 return _unknown_member(wire)
             raise unknown_tag(tag)
+        is_flag = issubclass(shape.cls, enum.Flag)
         match wire:
-            case {"name": str(name)} if len(wire) == 2:  # noqa: PLR2004
+            case {"name": str(name)} if len(wire) == 2 and not is_flag:  # noqa: PLR2004
                 if name in shape.cls.__members__:
                     return shape.cls[name]
                 if program.opaque:
                     return _unknown_member(wire)
                 raise unknown_name(name, shape.mark.tag, shape.cls)
-            case {"value": value} if len(wire) == 2:  # noqa: PLR2004
+            case {"value": value} if len(wire) == 2 and is_flag:  # noqa: PLR2004
                 try:
                     return self.member(value, Member(shape.cls))
                 except OpaqueOwner:
                     return _unknown_member(wire)
             case _:
-                return malformed("$enum needs a tag, and a name or a value")
+                wanted = "the value of a Flag" if is_flag else "the name of a member"
+                return malformed(f"$enum needs a tag, and {wanted}")
 
     def one_of(self, value: Any, slot: OneOf, family: str, soft: bool) -> object:
         """Return a value of a union that is not of the usual form."""
@@ -230,7 +232,8 @@ class RareSlots:
         shape = None
         if type(value) is str:
             shape = self._call.program.registry.by_tag(value)
-            if shape is None and self._call.program.opaque:
+            possible = value != "" and not value.startswith("$")
+            if shape is None and possible and self._call.program.opaque:
                 raise OpaqueOwner
             if shape is None:
                 raise unknown_tag(value)

@@ -23,7 +23,7 @@ _OFFSET: Final = r"(Z|[+-][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{6})?)?)"
 _DECIMAL: Final = r"-?[0-9]+(\.[0-9]+)?(E[+-][0-9]+)?|-?Infinity|-?s?NaN[0-9]*"
 _UUID: Final = "[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}"
 _BASE64: Final = "([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?"
-_NO_MARKUP: Final = {"pattern": r"^(?!\$)"}
+_NO_MARKUP: Final[Schema] = {"pattern": r"^(?!\$)"}
 _DEFINITIONS: Final = "#/$defs/"
 _ESCAPES: Final = str.maketrans({"~": "~0", "/": "~1"})
 _BARE: Final = "~!$&'()*+,;=:@"
@@ -87,15 +87,17 @@ def listed(item: Schema) -> Schema:
     return {"type": "array", "items": item}
 
 
-def table(value: Schema) -> Schema:
+def table(value: Schema, key: Schema | None = None) -> Schema:
     """Return the schema of a map of data: no key of it begins with ``$``.
 
     Args:
         value: The schema of its values.
+        key: The schema of its keys; any text, if left out.
     """
+    names: Schema = _NO_MARKUP if key is None else {"allOf": [_NO_MARKUP, key]}
     return {
         "type": "object",
-        "propertyNames": _NO_MARKUP,
+        "propertyNames": names,
         "additionalProperties": value,
     }
 

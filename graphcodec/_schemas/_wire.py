@@ -304,12 +304,11 @@ class _Schemas:
 
     def _container(self, slot: Sequence | Row | Table, family: str) -> list[Schema]:
         if isinstance(slot, Table):
-            value = self._slot(slot.value, family)
-            pairs = parts.pairs(self._slot(slot.key, family), value)
-            if slot.key != Scalar(str):
-                return [pairs]
+            key, value = (self._slot(s, family) for s in (slot.key, slot.value))
+            # Any text is one of these keys; others may be written as text is.
+            bare = parts.table(value, None if slot.key == Scalar(str) else key)
             odd: Schema = {"type": "object", "required": ["$dict"]}
-            return [{"if": odd, "then": pairs, "else": parts.table(value)}]
+            return [{"if": odd, "then": parts.pairs(key, value), "else": bare}]
         if isinstance(slot, Row):
             items = [self._slot(item, family) for item in slot.items]
             row: Schema = {"type": "array", "minItems": len(items), "items": False}

@@ -418,7 +418,6 @@ def test_tag_is_text_of_one_line(tag: Any) -> None:
         Codec().register(Point, "test.New", aliases=[tag])
 
 
-
 def test_class_of_no_known_kind_is_refused() -> None:
     """When it is registered."""
     with pytest.raises(InvalidValueError, match="no class that graphcodec can read"):

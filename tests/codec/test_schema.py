@@ -10,14 +10,16 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import Any, Final
+from uuid import UUID
 
 import pytest
+from attrs import Factory, define
 from hypothesis import given, settings
 from jsonschema import Draft202012Validator
 
 from graphcodec import Codec, Message, SpooledArtifact, SpooledJsonArtifact
 from graphcodec._schemas._diff import compare
-from graphcodec.errors import InvalidValueError
+from graphcodec.errors import InvalidValueError, UndecodableValueError
 from graphcodec.testing import strategies
 from tests.cli.running import environment
 from tests.codec.samples import full
@@ -37,6 +39,15 @@ def valid(root: object, *nodes: object, validator: Any = CORPUS) -> bool:
     """Say whether a document with this root and these nodes fits the schema."""
     document = {"graphcodec": 1, "nodes": list(nodes), "root": root}
     return bool(validator.is_valid(document))
+
+
+def codec_reads(root: object, codec: Codec) -> bool:
+    """Say whether a codec decodes a document with this root."""
+    try:
+        codec.decode(json.dumps({"graphcodec": 1, "root": root}))
+    except UndecodableValueError:
+        return False
+    return True
 
 
 def parsed(name: str) -> Schema:
@@ -183,6 +194,29 @@ def test_scalar_of_another_type_does_not_fit(key: str) -> None:
     assert not CORPUS.is_valid(document)
 
 
+def test_bare_dict_fits_where_its_keys_do() -> None:
+    """As it is read: keys that are written as text are, may stand as they are."""
+
+    @define
+    class Prices:
+        by_id: dict[UUID, int] = Factory(dict[UUID, int])
+        by_size: dict[int, int] = Factory(dict[int, int])
+
+    codec = Codec(types={"test.Prices": Prices})
+    schema = Draft202012Validator(codec.json_schema())
+    key, other = UUID(int=7), {"7": 1}
+    for field, table, fits in (
+        ("by_id", {str(key): 1}, True),
+        ("by_id", {}, True),
+        ("by_id", other, False),
+        ("by_size", {}, True),
+        ("by_size", other, False),
+    ):
+        root = {"$type": "test.Prices", field: table}
+        assert valid(root, validator=schema) is fits
+        assert codec_reads(root, codec) is fits
+
+
 CONTAINERS: Final[dict[str, object]] = {
     "listed": "12",
     "fixed": [1, "a", 2],
@@ -262,7 +296,8 @@ def test_unknown_fields_fit_as_the_codec_takes_them() -> None:
 
 
 @pytest.mark.parametrize(
-    "tag", ["shop.Box[int]", "a/b.C~D", "50%.off", "two words.#1?", "\u00e9t\u00e9.\u65e5"]
+    "tag",
+    ["shop.Box[int]", "a/b.C~D", "50%.off", "two words.#1?", "\u00e9t\u00e9.\u65e5"],
 )
 def test_any_tag_has_an_address_in_the_schema(tag: str) -> None:
     """Of letters that may stand in one, whichever the tag has."""

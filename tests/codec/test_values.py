@@ -218,6 +218,21 @@ def test_flag_beyond_64_bits_comes_back(value: Perm) -> None:
     assert round_trip(Enums(perm=value), ENUMS).perm is value
 
 
+@pytest.mark.parametrize(
+    ("wire", "wanted"),
+    [
+        ({"$enum": "test.Perm", "name": "READ"}, "the value of a Flag"),
+        ({"$enum": "test.Huge", "value": 1}, "the name of a member"),
+    ],
+)
+def test_member_is_read_as_its_kind_is_written(wire: object, wanted: str) -> None:
+    """A Flag by value, all others by name."""
+    with pytest.raises(
+        UndecodableValueError, match=rf"\$enum needs a tag, and {wanted}"
+    ):
+        read({"$any": wire}, codec=ENUMS)
+
+
 def test_enum_value_beyond_64_bits_comes_back() -> None:
     """In a typed slot its value stands for the member."""
     assert round_trip(Enums(huge=Huge.FAR), ENUMS).huge is Huge.FAR
