@@ -486,23 +486,21 @@ def test_evaluations_are_kept_with_their_turn() -> None:
 
 def test_every_evaluation_of_an_example_is_kept() -> None:
     """In order, each with its mode; a hard one that fails, with its message."""
-    given = [
-        EvaluationRecorded(
-            example_id="e1",
-            turn_number=1,
-            mode=mode,
-            description=name,
-            passed=message is None,
-            failure_message=message,
-        )
-        for mode, name, message in (
-            ("soft", "friendly", None),
-            ("hard", "sells tea", "no tea was sold"),
-            ("soft", "friendly", None),
-        )
-    ]
+    soft = EvaluationRecorded(
+        example_id="e1",
+        turn_number=1,
+        mode="soft",
+        description="friendly",
+        passed=True,
+    )
+    hard = soft.replace(
+        mode="hard",
+        description="sells tea",
+        passed=False,
+        failure_message="no tea was sold",
+    )
 
-    verdicts = example(said(1), *given).evaluations
+    verdicts = example(said(1), soft, hard, soft).evaluations
 
     assert [(v.name, v.is_hard) for v in verdicts] == [
         ("friendly", False),
