@@ -37,6 +37,8 @@ default_role = "py:obj"
 
 html_theme = "furo"
 html_title = f"graphcodec {release}"
+html_static_path = ["_static"]
+html_css_files = ["tables.css"]
 
 nitpick_ignore_regex = [
     # The documentation is built without a network: nothing outside can be linked to.
