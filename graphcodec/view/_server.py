@@ -5,14 +5,16 @@ from __future__ import annotations
 import hmac
 import secrets
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import chain
-from threading import Event, Thread
+from socket import SHUT_RDWR
+from threading import BoundedSemaphore, Event, Thread
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
-from attrs import frozen
+from attrs import field, frozen
 
 from graphcodec._graphs._handles import detail_of
 from graphcodec.errors import InvalidValueError, NoReaderResolverError, StaleHandleError
@@ -21,6 +23,7 @@ from graphcodec.view._kinds import served_type, shown_as
 from graphcodec.view._ranges import parse_range
 
 if TYPE_CHECKING:
+    from socket import socket
     from types import TracebackType
     from typing import Self
 
@@ -37,6 +40,11 @@ _PIECE: Final = 1 << 20
 _IDLE: Final = 60.0
 """After how many seconds of silence a connection is given up."""
 _HIGHEST_PORT: Final = 65_535
+_MOST_CONNECTIONS: Final = 64
+_MOST_OPEN: Final = 8
+"""How many handles are open at a time: more than one browser asks for at once."""
+_PATIENCE: Final = 20.0
+"""How many seconds a handle waits for its turn."""
 # Nothing but this page may use what is served, and nothing keeps it.
 _ALWAYS: Final = {
     "Cache-Control": "no-store",
@@ -55,7 +63,8 @@ class ViewServer:
     A handle is opened when the reader of the page clicks it, by the resolvers of the
     caller, and not before. The server listens on the loopback interface alone, under a
     path that nobody can guess, and answers no request that names another host or comes
-    from another site. It runs within a ``with`` statement, on threads of its own.
+    from another site. It runs within a ``with`` statement, on threads of its own. Eight
+    handles are open at a time, and 64 connections.
 
     Args:
         document: JSON or MessagePack, in a frame or not.
@@ -130,16 +139,42 @@ class _Served:
         document: The document, with its handles.
         page: The page.
         token: What every path begins with.
+        turns: Those of the handles that are open at a time.
     """
 
     document: Viewed
     page: bytes
     token: str
+    turns: BoundedSemaphore = field(factory=lambda: BoundedSemaphore(_MOST_OPEN))
 
 
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
     block_on_close = False
+    request_queue_size = _MOST_CONNECTIONS
+
+    def __init__(self, *args: Any) -> None:
+        self._connections: set[socket] = set()
+        super().__init__(*args)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Answer on a thread of its own, if there are not too many."""
+        if len(self._connections) >= _MOST_CONNECTIONS:
+            return self.shutdown_request(request)
+        self._connections.add(request)
+        return super().process_request(request, client_address)
+
+    def shutdown_request(self, request: Any) -> None:
+        """Hang up, and make room for another one."""
+        self._connections.discard(request)
+        super().shutdown_request(request)
+
+    def server_close(self) -> None:
+        """Stop, and hang up on browsers, which keep their connections."""
+        super().server_close()
+        for connection in tuple(self._connections):
+            with suppress(OSError):
+                connection.shutdown(SHUT_RDWR)
 
     def handle_error(self, request: object, client_address: object) -> None:
         """Say nothing of browsers that hang up."""
@@ -170,7 +205,7 @@ class _Handler(BaseHTTPRequestHandler):
             case ["", ""]:
                 return self._page(served.page)
             case ["handle", number, ""] if number.isascii() and number.isdigit():
-                return self._handle(int(number[:9]))
+                return self._in_turn(int(number[:9]))
             case _:
                 return self._refuse(404, "there is nothing here")
 
@@ -188,6 +223,18 @@ class _Handler(BaseHTTPRequestHandler):
         headers = {"Content-Security-Policy": "frame-ancestors 'none'"}
         self._begin(200, "text/html; charset=utf-8", len(page), headers)
         self._send([page])
+
+    def _in_turn(self, number: int) -> None:
+        """Open a handle once fewer than so many are, which may never end."""
+        if not self._served.turns.acquire(timeout=_PATIENCE):
+            why = (
+                f"{_MOST_OPEN} others are open, and none of them ends; try again later"
+            )
+            return self._refuse(503, why)
+        try:
+            return self._handle(number)
+        finally:
+            self._served.turns.release()
 
     def _handle(self, number: int) -> None:
         document = self._served.document

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import http.client
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing, suppress
+from socket import create_connection
+from threading import Event, Lock, Semaphore
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -23,6 +28,7 @@ from tests.view.talks import Shelf, Shelves, media, png, wav
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import BinaryIO
 
 TEXT = b"0123456789" * 30_000
 
@@ -302,6 +308,18 @@ def test_server_stops() -> None:
         ask(server)
 
 
+def test_server_that_stops_hangs_up() -> None:
+    """Who has a connection can't go on opening handles."""
+    with Served().server as server:
+        url = urlsplit(server.url)
+        connection = http.client.HTTPConnection(url.netloc, timeout=20)
+        connection.request("GET", url.path + "handle/0")
+        assert connection.getresponse().read() == png()
+    with closing(connection):
+        assert connection.sock is not None
+        assert connection.sock.recv(1) == b""
+
+
 def test_ports() -> None:
     """One can be chosen, if it is one and free."""
     with pytest.raises(InvalidValueError, match="port: must be between 0 and 65535"):
@@ -334,6 +352,95 @@ def test_reader_that_fails_in_the_middle_cuts_the_answer() -> None:
         pytest.raises(http.client.IncompleteRead),
     ):
         ask(server, "handle/0")
+
+
+class Slow(Shelf):
+    """A shelf that is far away.
+
+    Args:
+        content: The bytes.
+    """
+
+    __slots__ = ("at_once", "free", "inside", "most", "turn")
+
+    def __init__(self, content: bytes) -> None:
+        super().__init__("slow", content)
+        self.inside = Semaphore(0)
+        self.free = Event()
+        self.turn = Lock()
+        self.at_once = self.most = 0
+
+    def open(self) -> BinaryIO:
+        """Return a stream, when it may."""
+        with self.turn:
+            self.at_once += 1
+            self.most = max(self.most, self.at_once)
+        self.inside.release()
+        assert self.free.wait(30)
+        with self.turn:
+            self.at_once -= 1
+        return super().open()
+
+
+def test_eight_handles_are_open_at_a_time() -> None:
+    """Others wait for their turn, and all are answered; the page is, meanwhile."""
+    shelf = Slow(b"far away")
+    graph = encode(SpooledArtifact(shelf))
+    with (
+        ViewServer(graph, resolvers=[Shelves(shelf)]) as server,
+        ThreadPoolExecutor(12) as pool,
+    ):
+        answers = [pool.submit(ask, server, "handle/0") for _ in range(12)]
+        for _ in range(8):
+            assert shelf.inside.acquire(timeout=20)
+        assert ask(server).status == 200
+        shelf.free.set()
+        bodies = {answer.result().body for answer in answers}
+
+    assert bodies == {b"far away"}
+    assert shelf.most == 8
+
+
+def test_handles_that_never_open_do_not_keep_others_waiting(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Those are told to come later."""
+    monkeypatch.setattr("graphcodec.view._server._PATIENCE", 0.05)
+    shelf = Slow(b"")
+    graph = encode(SpooledArtifact(shelf))
+    with (
+        ViewServer(graph, resolvers=[Shelves(shelf)]) as server,
+        ThreadPoolExecutor(8) as pool,
+    ):
+        for _ in range(8):
+            pool.submit(ask, server, "handle/0")
+            assert shelf.inside.acquire(timeout=20)
+        answer = ask(server, "handle/0")
+        shelf.free.set()
+
+    assert answer.status == 503
+    assert answer.body == (b"8 others are open, and none of them ends; try again later")
+
+
+def test_connections_are_limited() -> None:
+    """Those beyond are closed at once; when one ends, there is room again."""
+    with ViewServer(encode(1)) as server, ExitStack() as held:
+        place = urlsplit(server.url)
+        for _ in range(64):
+            held.enter_context(closing(create_connection((place.hostname, place.port))))
+        with pytest.raises((http.client.RemoteDisconnected, ConnectionResetError)):
+            ask(server)
+        held.close()
+        assert answers_soon(server)
+
+
+def answers_soon(server: ViewServer) -> bool:
+    """Say whether a server answers, within ten seconds."""
+    end = monotonic() + 10
+    while monotonic() < end:
+        with suppress(http.client.RemoteDisconnected, ConnectionResetError):
+            return ask(server).status == 200
+    return False
 
 
 # In a browser
@@ -412,6 +519,59 @@ def test_failure_is_shown(page: Any, name: str, words: str) -> None:
     found.locator(".fault").wait_for()
 
     assert words in found.locator(".fault").text_content()
+
+
+def test_what_failed_can_be_tried_again(page: Any, served: Served) -> None:
+    """Without loading the page anew."""
+    shelf = served.shelves[0]
+    there, shelf.content = shelf.content, HandleNotFoundError("not yet")
+    try:
+        found = card(page, "picture")
+        found.locator("text=Open").click()
+        found.locator("text=not yet").wait_for()
+    finally:
+        shelf.content = there
+    found.locator("text=Try again").click()
+    browser.until(page, "document.querySelector('img')?.naturalWidth === 4")
+    assert found.locator(".fault").count() == 0
+    assert found.locator("button").count() == 0
+
+
+@pytest.mark.parametrize("name", ["picture", "log"])
+def test_slow_handle_says_that_it_opens(page: Any, name: str) -> None:
+    """Until it is there."""
+    held: list[Any] = []
+
+    def hold(route: Any) -> None:
+        held.append(route)
+
+    page.route("**/handle/*", hold)
+    found = card(page, name)
+    found.locator("text=Open").click()
+    found.locator("text=opening …").wait_for()
+    while not held:
+        page.wait_for_timeout(20)
+    held[0].continue_()
+    found.locator(".waiting").wait_for(state="detached")
+
+
+def test_server_that_was_stopped_is_told(chromium: Any) -> None:
+    """In words, as a failure that can be tried again."""
+    found = Served()
+    context = chromium.new_context()
+    page = context.new_page()
+    with found.server as server:
+        page.goto(server.url)
+        page.wait_for_selector("body[data-ready]")
+    for name in ("picture", "log"):
+        page.evaluate(
+            "for (const x of document.querySelectorAll('details')) x.open = true"
+        )
+        one = card(page, name)
+        one.locator("text=Open").click()
+        one.locator("text=the server does not answer").wait_for()
+        assert one.locator("text=Try again").count() == 1
+    context.close()
 
 
 def test_file_can_be_saved(page: Any) -> None:

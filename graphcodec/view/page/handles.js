@@ -1,6 +1,7 @@
 // Handles: where they lead, what they hold, and how to have it.
 
 const PART = 1 << 16;
+const SILENT = "the server does not answer; it may have been stopped";
 
 function handleOf(value) {
   const found = behind(value);
@@ -61,17 +62,28 @@ function offer(source) {
   const address = `handle/${source.number}`;
   const { handle, acts } = source;
   const open = () => {
-    acts.replaceChildren();
+    acts.replaceChildren(waiting());
+    source.content.replaceChildren();
     if (handle.as === "text") more(source, address, 0, new TextDecoder());
     else source.content.replaceChildren(player(source, address));
   };
+  source.again = () => acts.replaceChildren(button("Try again", open));
   if (handle.as === "file") acts.append(el("a", { class: "plain", href: address, download: "download" }, "Save"));
   else acts.append(button("Open", open));
 }
 
-function player({ handle, number, content }, address) {
-  const failed = async () => content.replaceChildren(el("p", { class: "fault" }, visible(await reason(number))));
-  const options = { src: address, onerror: failed, class: "shown" };
+// A handle may be far away.
+function waiting() {
+  return el("span", { class: "soft waiting", role: "status" }, "opening …");
+}
+
+function player({ handle, number, content, acts, again }, address) {
+  const failed = async () => {
+    content.replaceChildren(el("p", { class: "fault" }, visible(await reason(number))));
+    again?.();
+  };
+  const opened = () => acts.querySelector(".waiting")?.remove();
+  const options = { src: address, onerror: failed, onload: opened, onloadedmetadata: opened, class: "shown" };
   if (handle.as === "image") return el("img", { ...options, alt: handle.name || "image", loading: "lazy" });
   return el(handle.as === "audio" ? "audio" : "video", { ...options, controls: "controls", preload: "metadata" });
 }
@@ -80,19 +92,32 @@ function player({ handle, number, content }, address) {
 async function reason(number) {
   const unknown = "this is nothing that a browser can show";
   if (!doc.served) return unknown;
-  const answer = await fetch(`handle/${number}`, { headers: { Range: "bytes=0-0" } });
+  const answer = await ask(`handle/${number}`, 0, 1);
+  if (!answer) return SILENT;
   return answer.ok || answer.status === 416 ? unknown : await answer.text();
+}
+
+// Nothing if the server does not answer, or not to the end.
+async function ask(address, start, count) {
+  try {
+    const answer = await fetch(address, { headers: { Range: `bytes=${start}-${start + count - 1}` } });
+    return new Response(await answer.arrayBuffer(), answer);
+  } catch {
+    return null;
+  }
 }
 
 async function more(source, address, start, decoder) {
   const { content, acts } = source;
-  acts.replaceChildren();
-  const answer = await fetch(address, { headers: { Range: `bytes=${start}-${start + PART - 1}` } });
-  if (answer.status === 416) return showPart(source, decoder.decode());
-  if (!answer.ok) {
-    content.append(el("p", { class: "fault" }, visible(await answer.text())));
-    return;
+  acts.replaceChildren(waiting());
+  const answer = await ask(address, start, PART);
+  if (!answer || (answer.status !== 416 && !answer.ok)) {
+    const why = answer ? await answer.text() : SILENT;
+    content.append(el("p", { class: "fault" }, visible(why)));
+    return source.again();
   }
+  acts.replaceChildren();
+  if (answer.status === 416) return showPart(source, decoder.decode());
   const data = new Uint8Array(await answer.arrayBuffer());
   const whole = Number(answer.headers.get("Content-Range")?.split("/")[1]);
   const end = start + data.length;
