@@ -457,9 +457,14 @@ def test_leaves_out_what_has_no_place_and_lists_it(tmp_path: Path) -> None:
 def test_tells_that_a_call_failed(tmp_path: Path) -> None:
     """A format that can't say so gets the rest, and the report says what is lost."""
     there, document = tmp_path / "there.json", tmp_path / "d.json"
-    asked = {"type": "tool_use", "id": "c", "name": "count", "input": {}}
+    asked: dict[str, Any] = {
+        "type": "tool_use",
+        "id": "c",
+        "name": "count",
+        "input": {},
+    }
     answer = {"type": "tool_result", "tool_use_id": "c", "content": "no such sheep"}
-    given = [
+    given: list[Any] = [
         {"role": "assistant", "content": [asked]},
         {"role": "user", "content": [{**answer, "is_error": True}]},
     ]
