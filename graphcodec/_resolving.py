@@ -97,6 +97,7 @@ class Resolvers:
         self._plugged: _ByTag = {}
         self._builtin = builtin
         self._made: dict[str, Resolver] = {}
+        self._asked: dict[str, list[Resolver]] = {}
         for resolver in resolvers:
             self.add(resolver)
         for resolver in plugged:
@@ -112,6 +113,8 @@ class Resolvers:
             InvalidValueError: If it is no resolver.
         """
         _add(self._own, resolver)
+        # Replaced, not emptied: another thread may just be adding what is outdated.
+        self._asked = {}
 
     def resolve(self, tag: str, descriptor: ReaderDescriptor) -> Reader:
         """Return a reader for a descriptor; nothing is opened.
@@ -135,6 +138,16 @@ class Resolvers:
         raise self._nobody(tag, descriptor)
 
     def _candidates(self, tag: str) -> list[Resolver]:
+        known = self._asked
+        found = known.get(tag)
+        if found is None:
+            found = self._chosen(tag)
+            # What documents name is not kept, only what there is.
+            if found:
+                known[tag] = found
+        return found
+
+    def _chosen(self, tag: str) -> list[Resolver]:
         own = self._own.get(tag, [])
         asked = [*own, *self._plugged.get(tag, [])]
         if own or not self._builtin or tag not in _BUILTIN:

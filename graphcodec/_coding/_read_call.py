@@ -247,6 +247,10 @@ class ReadCall:
             found: The reference.
             slot: Where it stands.
         """
+        if found.n < len(self._nodes):
+            out = self._nodes[found.n]
+            if isinstance(out, slot.bases):
+                return out
         return self.instance({"$type": "$ref", "n": found.n}, slot)
 
     def _early(self, number: int) -> object:

@@ -21,14 +21,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Optional, Union
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Final,
+    Literal,
+    NamedTuple,
+    Optional,
+    Union,
+)
 
 import msgspec
 
 from graphcodec._classes._shapes import Field, Shape
-from graphcodec._classes._slots import Objects, OneOf, Sequence, Slot
+from graphcodec._classes._slots import Objects, OneOf, ReaderPlace, Sequence, Slot
 from graphcodec._coding._read_program import Function, Read, ReadProgram
 from graphcodec._formats import VERSION
+from graphcodec.primitives._checks import FilledText
 
 if TYPE_CHECKING:
     from graphcodec._formats import Buffer
@@ -39,7 +49,20 @@ class Reference(
 ):
     """A reference, as it is parsed."""
 
-    n: Any
+    n: Annotated[int, msgspec.Meta(ge=0)]
+
+
+class ParsedReader(
+    msgspec.Struct,
+    tag_field="$type",
+    tag="$reader",
+    forbid_unknown_fields=True,
+    gc=False,
+):
+    """A reader, as it is parsed."""
+
+    tag: str
+    locator: dict[str, Any]
 
 
 class Parser(NamedTuple):
@@ -66,6 +89,7 @@ _ROOT_IN_MSGPACK: Final = re.compile(
 
 
 _VERSION: Final = "__v"
+_FILLED: Final = Annotated[str, msgspec.Meta(min_length=1)]
 
 
 class FormProgram:
@@ -77,7 +101,7 @@ class FormProgram:
 
     def __init__(self, program: ReadProgram) -> None:
         self._program = program
-        self._forms: dict[Shape, type[msgspec.Struct] | None] = {}
+        self._forms: dict[tuple[Shape, bool], type[msgspec.Struct] | None] = {}
         self._parsers: dict[tuple[str, bool], Parser | None] = {}
         self._readers: dict[type[msgspec.Struct], Read] = {}
         program.space.names["readers"] = self._readers
@@ -103,7 +127,7 @@ class FormProgram:
 
     def _parser(self, shape: Shape, *, binary: bool) -> Parser | None:
         with self._program.space.together():
-            form = self.form(shape)
+            form = self.form(shape, outermost=True)
         if form is None:
             return None
         fields: list[Any] = [
@@ -120,18 +144,22 @@ class FormProgram:
 
     # Forms
 
-    def form(self, shape: Shape) -> type[msgspec.Struct] | None:
+    def form(
+        self, shape: Shape, *, outermost: bool = False
+    ) -> type[msgspec.Struct] | None:
         """Return the form of a class; None if it has none, or is just getting it.
 
         Args:
             shape: The class.
+            outermost: Whether it is that of the root.
         """
-        if shape not in self._forms:
+        key = shape, outermost
+        if key not in self._forms:
             # A form can't contain itself: there the map is left a dict.
-            self._forms[shape] = None
+            self._forms[key] = None
             if self._suits(shape):
-                self._forms[shape] = self._compile(shape)
-        return self._forms[shape]
+                self._forms[key] = self._compile(shape, outermost=outermost)
+        return self._forms[key]
 
     def _suits(self, shape: Shape) -> bool:
         registered = self._program.registry.by_tag(shape.mark.tag)
@@ -141,11 +169,9 @@ class FormProgram:
             and self._program.hooks.structure(shape) is None
         )
 
-    def _compile(self, shape: Shape) -> type[msgspec.Struct]:
-        function = _FormFunction(self, self._program, shape)
-        fields: list[Any] = [
-            (item.key, function.annotation(item.slot)) for item in shape.fields
-        ]
+    def _compile(self, shape: Shape, *, outermost: bool) -> type[msgspec.Struct]:
+        function = _FormFunction(self, self._program, shape, outermost=outermost)
+        fields: list[Any] = [(item.key, function.type(item)) for item in shape.fields]
         if shape.mark.version > 1:
             fields.append((_VERSION, Literal[shape.mark.version]))
         form = msgspec.defstruct(
@@ -159,6 +185,8 @@ class FormProgram:
         )
         space = self._program.space
         name = f"read_form_of_{space.name(shape, 'shape')}"
+        if outermost:
+            name = f"{name}_as_root"
         space.compile(f"form {shape.mark.tag}", function.source(name))
         self._readers[form] = space.names[name]
         return form
@@ -181,13 +209,23 @@ class FormProgram:
 class _FormFunction(Function):
     """The definition of the function that reads one class's form."""
 
-    def __init__(self, forms: FormProgram, program: ReadProgram, shape: Shape) -> None:
+    def __init__(
+        self,
+        forms: FormProgram,
+        program: ReadProgram,
+        shape: Shape,
+        *,
+        outermost: bool,
+    ) -> None:
         super().__init__(program, shape)
         self._forms = forms
+        self._outermost = outermost
         self._typed = False
+        self._values: list[str] = []
+        self._parsed = vars(shape.cls).get("__graphcodec_parsed__", {})
 
     def annotation(self, slot: Slot) -> Any:
-        """Return the type of a field; Any if it is read as in a dict.
+        """Return the type of what stands in a slot; Any if it is read as in a dict.
 
         Args:
             slot: What may stand there.
@@ -196,8 +234,10 @@ class _FormFunction(Function):
             case Objects(bases=bases):
                 forms = self._forms.below(bases)
                 return Union[(*forms, Reference)] if forms else Any
-            case OneOf(scalars=(cls,), other=Objects() | Sequence() as other) if (
-                cls is type(None)
+            case ReaderPlace():
+                return ParsedReader | Reference
+            case OneOf(scalars=(cls,), other=other) if (
+                cls is type(None) and other is not None
             ):
                 found = self.annotation(other)
                 return found if found is Any else Optional[found]  # noqa: UP045
@@ -205,17 +245,79 @@ class _FormFunction(Function):
                 kind is list and not self._soft
             ):
                 found = self.annotation(item)
-                return found if found is Any else list.__class_getitem__(found)
+                if found is Any:
+                    return Any
+                # A list can be emptied on the way, which pays for the long one in the
+                # root; an empty tuple costs nothing, and most of the others are empty.
+                if kind is tuple and not self._outermost:
+                    return tuple.__class_getitem__((found, ...))
+                return list.__class_getitem__(found)
             case _:
                 return Any
 
-    def _taken(self) -> list[str]:
-        fields = enumerate(self._shape.fields)
-        return [f"m{index} = m.{item.key}" for index, item in fields]
+    def type(self, item: Field) -> Any:
+        """Return the type of a field.
 
-    def _read(self, index: int, item: Field) -> str:
+        Where the class tests a value by itself, the parser does so in its place.
+
+        Args:
+            item: The field.
+        """
+        if self._checked and item.name in self._parsed:
+            told = self._parsed[item.name]
+            arms = (_FILLED if arm is FilledText else arm for arm in told)
+            return Union[tuple(arms)]  # noqa: UP007 - they are values
+        return self.annotation(item.slot)
+
+    def _fields(self) -> list[str]:
+        fields = self._shape.fields
+        self._values = [self._value(i, item) for i, item in enumerate(fields)]
+        times = ["times = r.times"] * any("times[" in value for value in self._values)
+        if self._shape.direct:
+            return [*times, *self._by_slots(), "return o"]
+        read = [f"f{index} = {value}" for index, value in enumerate(self._values)]
+        # No form is a node, so none was begun before its turn.
+        return [*times, *read, "shell = None", *self._by_constructor(), "return o"]
+
+    def _value(self, index: int, item: Field) -> str:
         self._typed = self.annotation(item.slot) is not Any
-        return super()._read(index, item)
+        name = f"m{index}"
+        piece = f"({name} := m.{item.key})"
+        value = self.value(item.slot, piece, name)
+        once = len(re.findall(rf"\b{name}\b", value)) == 1
+        return value.replace(piece, f"m.{item.key}") if once else value
+
+    def _field(self, index: int) -> str:
+        # A form is complete, so what is read goes where it belongs at once.
+        return self._values[index]
+
+    def _checking(self) -> Callable[[Any], None] | None:
+        whole = super()._checking()
+        if not self._checked:
+            return whole
+        rest: Callable[[Any], None] | None = vars(self._shape.cls).get(
+            "__graphcodec_check_parsed__", whole
+        )
+        return rest
+
+    def value(self, slot: Slot, source: str, v: str, depth: int = 0) -> str:
+        """Return the expression for a value, as `Expressions.value` does."""
+        if self._typed and isinstance(slot, ReaderPlace):
+            return f"r.rare.parsed_reader({source}, {self._family!r})"
+        return super().value(slot, source, v, depth)
+
+    def _sequence(
+        self, slot: Sequence, source: str, v: str, place: str, depth: int
+    ) -> str:
+        if not self._typed:
+            return super()._sequence(slot, source, v, place, depth)
+        element = f"e{depth}"
+        value = self.value(slot.item, element, element, depth + 1)
+        each = f"r.each({v})" if self._outermost else v
+        items = f"[{value} for {element} in {each}]"
+        if slot.kind is tuple:
+            return f"(tuple({items}) if {source} else ())"
+        return f"({items} if {source} else [])"
 
     def _objects(self, slot: Objects, source: str, v: str, place: str) -> str:
         if not self._typed:

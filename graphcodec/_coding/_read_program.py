@@ -374,11 +374,12 @@ class Function(Expressions):
         ]
 
     def _fields(self) -> list[str]:
+        read = [self._read(i, item) for i, item in enumerate(self._shape.fields)]
         return [
             *self._taken(),
-            "times = r.times",
+            *(["times = r.times"] if any("times[" in line for line in read) else []),
             *(["mark = len(r.jobs)"] if self._looks_again() else []),
-            *(self._read(i, item) for i, item in enumerate(self._shape.fields)),
+            *read,
             *self._make(),
             "return o",
         ]
@@ -427,8 +428,14 @@ class Function(Expressions):
             *(f"    {line}" for line in self._check()),
         ]
 
+    def _field(self, index: int) -> str:
+        """Return the expression for the value of a field, when all have been read."""
+        return f"f{index}"
+
     def _slot_values(self) -> list[tuple[str, str]]:
-        fields = [(item.name, f"f{i}") for i, item in enumerate(self._shape.fields)]
+        fields = [
+            (item.name, self._field(i)) for i, item in enumerate(self._shape.fields)
+        ]
         skipped = [
             (name, self._name(value, "default") if value is not None else "None")
             for name, value in self._shape.layout.skipped.items()
@@ -439,11 +446,12 @@ class Function(Expressions):
         return [*fields, *skipped, (extra, "None")]
 
     def _check(self) -> list[str]:
-        own = vars(self._shape.cls)
-        # While it keeps a path, nothing is taken as proven.
-        known = "" if self._program.careful or self._program.hooks.custom else "_read"
-        check = own.get(f"__graphcodec_check{known}__", own.get("__graphcodec_check__"))
+        check = self._checking()
         return [] if check is None else [f"{self._name(check, 'check')}(o)"]
+
+    def _checking(self) -> Callable[[Any], None] | None:
+        """Return the class's own function that verifies an object, if it has one."""
+        return vars(self._shape.cls).get("__graphcodec_check__")
 
     def _by_constructor(self) -> list[str]:
         fields = list(enumerate(self._shape.fields))

@@ -42,6 +42,7 @@ from graphcodec._coding._pieces import (
     short,
     split_pairs,
 )
+from graphcodec._coding._read_forms import ParsedReader, Reference
 from graphcodec._coding._read_program import OpaqueOwner
 from graphcodec._limits import exceeded
 from graphcodec._paths import Step, excerpt
@@ -209,6 +210,17 @@ class RareSlots:
             if type(tag) is str and type(locator) is dict:
                 return self._resolve(tag, locator, family)
         return malformed("a reader belongs here", value)
+
+    def parsed_reader(self, found: ParsedReader | Reference, family: str) -> Reader:
+        """Do what `reader` does, for what was parsed into a form.
+
+        Args:
+            found: The form.
+            family: As for `reader`.
+        """
+        if isinstance(found, ParsedReader):
+            return self._resolve(found.tag, found.locator, family)
+        return self.reader({"$type": "$ref", "n": found.n}, family)
 
     def handler(self, value: Any) -> object:
         """Return the function that is bound to a name; nothing is looked up elsewhere.

@@ -13,13 +13,14 @@ else, such as a str where a `Tokenizable` belongs, is refused here.
 """
 
 import linecache
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime, timezone
 from enum import Enum
 from types import NoneType, UnionType
 from typing import (
     Final,
     Literal,
+    NewType,
     TypeVar,
     Union,
     cast,
@@ -32,7 +33,15 @@ from attrs import AttrsInstance, field, fields, frozen
 
 from graphcodec.errors import InvalidValueError
 
-__all__ = ["ALLOW_EMPTY", "POSITIVE", "SHARE", "checked", "excerpt", "hinted"]
+__all__ = [
+    "ALLOW_EMPTY",
+    "POSITIVE",
+    "SHARE",
+    "FilledText",
+    "checked",
+    "excerpt",
+    "hinted",
+]
 
 C = TypeVar("C", bound=type[AttrsInstance])
 
@@ -51,6 +60,9 @@ POSITIVE: Final[Mapping[str, object]] = {
 }
 """Metadata of a finite number above 0."""
 
+FilledText = NewType("FilledText", str)
+"""Text that is not empty."""
+
 _FINITE: Final = ("-infinity < v < infinity", "a finite number")
 _LONGEST_EXCERPT: Final = 80
 _WIDEST_INT: Final = 256
@@ -68,8 +80,9 @@ def hinted(hint: str | Hint) -> Mapping[str, object]:
 def checked(cls: C) -> C:
     """Give an attrs class its ``__graphcodec_check__``; used as a decorator.
 
-    A second function, ``__graphcodec_check_read__``, is the same without the tests that
-    reading a document by these annotations has passed already.
+    A second function, ``__graphcodec_check_parsed__``, is the same without the tests
+    that reading a document has passed already, if its parser was told what
+    ``__graphcodec_parsed__`` says of fields. It is None if no test is left.
 
     A method ``_check_together`` of the class holds the rules that span several fields
     and runs last.
@@ -82,8 +95,9 @@ def checked(cls: C) -> C:
     """
     writer = _Writer(cls)
     cls.__graphcodec_check__ = writer.compile("__graphcodec_check__")  # type: ignore[attr-defined]
-    cls.__graphcodec_check_read__ = writer.compile(  # type: ignore[attr-defined]
-        "__graphcodec_check_read__", read=True
+    cls.__graphcodec_parsed__ = writer.parsed()  # type: ignore[attr-defined]
+    cls.__graphcodec_check_parsed__ = writer.compile(  # type: ignore[attr-defined]
+        "__graphcodec_check_parsed__", parsed=True
     )
     return cls
 
@@ -97,12 +111,15 @@ class _Test:
         noun: What a good value is, for the message.
         derived: The same for an instance of a subclass, if those are allowed.
         hint: Finds the remedy for a value that was refused.
+        parsed: What a parser may be told to let through the same values: a Literal,
+            `FilledText`, str, bool or the type of None.
     """
 
     exact: str
     noun: str
     derived: str = ""
     hint: str | Hint = ""
+    parsed: object = None
 
 
 @frozen
@@ -157,14 +174,17 @@ class _Writer:
             "refuse_key": self.refusal.refuse_key,
         }
 
-    def compile(self, name: str, *, read: bool = False) -> object:
-        """Return the function, its source known to `linecache`.
+    def compile(self, name: str, *, parsed: bool = False) -> object:
+        """Return the function, its source known to `linecache`; None without a test.
 
         Args:
             name: What it is called.
-            read: Leave out what reading a typed document has proven.
+            parsed: Leave out what reading a document has proven.
         """
-        source = self.write(name, read=read)
+        body = self.write(parsed=parsed)
+        if not body and parsed:
+            return None
+        source = "\n".join([f"def {name}(self):", *body, "    return None", ""])
         cls = self.cls
         filename = f"<graphcodec {name} {cls.__module__}.{cls.__qualname__}>"
         # Without a modification time, linecache keeps the entry for good.
@@ -173,19 +193,35 @@ class _Writer:
         exec(compile(source, filename, "exec"), self.names)  # noqa: S102 - our own source
         return self.names.pop(name)
 
-    def write(self, name: str, *, read: bool) -> str:
-        """Return the source of the whole function."""
+    def tested(self) -> Iterator[tuple[str, object, Mapping[str, object]]]:
+        """Yield the name, annotation and rules of each field that is tested."""
         hints = get_type_hints(self.cls)
-        lines = [f"def {name}(self):"]
         for attribute in fields(self.cls):
             hint = hints[attribute.name]
-            if hint is object or "graphcodec" in attribute.metadata:
-                continue
-            if not (read and self.is_proven(hint, attribute.metadata)):
-                lines += self.field(attribute.name, hint, attribute.metadata)
+            if hint is not object and "graphcodec" not in attribute.metadata:
+                yield attribute.name, hint, attribute.metadata
+
+    def write(self, *, parsed: bool) -> list[str]:
+        """Return the lines of the whole function."""
+        lines: list[str] = []
+        proven = self.parsed()
+        for name, hint, rules in self.tested():
+            if not (parsed and (name in proven or self.is_proven(hint, rules))):
+                lines += self.field(name, hint, rules)
         if hasattr(self.cls, "_check_together"):
             lines.append("    self._check_together()")
-        return "\n".join([*lines, "    return None", ""])
+        return lines
+
+    def parsed(self) -> dict[str, tuple[object, ...]]:
+        """Return what a parser is to be told of the fields that it can test alone."""
+        told: dict[str, tuple[object, ...]] = {}
+        for name, hint, rules in self.tested():
+            if any(get_origin(arm) is tuple for arm in _arms(hint)):
+                continue
+            types = [self.test(arm, rules).parsed for arm in _arms(hint)]
+            if None not in types:
+                told[name] = tuple(types)
+        return told
 
     def is_proven(self, hint: object, rules: Mapping[str, object]) -> bool:
         """Say whether a value that was read for *hint* can't break a rule.
@@ -256,7 +292,8 @@ class _Writer:
         if get_origin(arm) is Literal:
             choices = get_args(arm)
             noun = _either(repr(choice) for choice in choices)
-            return _Test(f"type(v) is str and v in {choices!r}", noun)
+            exact = f"type(v) is str and v in {choices!r}"
+            return _Test(exact, noun, parsed=arm)
         if get_origin(arm) in (Mapping, dict):
             # Keys and values are looked at in lines of their own.
             return _Test("type(v) is dict", "a dict with str keys")
@@ -304,8 +341,8 @@ def _scalar_test(arm: type, rules: Mapping[str, object]) -> _Test | None:
     """Return the test for a builtin or a datetime, None for any other class."""
     if arm is str:
         if rules.get("graphcodec_allow_empty"):
-            return _Test("type(v) is str", "a str")
-        return _Test("type(v) is str and v", "a non-empty str")
+            return _Test("type(v) is str", "a str", parsed=str)
+        return _Test("type(v) is str and v", "a non-empty str", parsed=FilledText)
     if arm is int or arm is float:
         bounds, noun = _bounds(rules)
         return _Test(f"type(v) is {arm.__name__} and {bounds}", noun)
@@ -316,8 +353,8 @@ def _scalar_test(arm: type, rules: Mapping[str, object]) -> _Test | None:
             hint=_datetime_hint,
         )
     if arm is NoneType:
-        return _Test("v is None", "None")
-    return _Test("type(v) is bool", "a bool") if arm is bool else None
+        return _Test("v is None", "None", parsed=NoneType)
+    return _Test("type(v) is bool", "a bool", parsed=bool) if arm is bool else None
 
 
 def _bounds(rules: Mapping[str, object]) -> tuple[str, str]:

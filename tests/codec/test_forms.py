@@ -7,18 +7,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given, settings
 
-from graphcodec import Codec, errors
+from graphcodec import BytesReader, Codec, errors
 from graphcodec._coding._read_forms import FormProgram
 from graphcodec._formats import encoder
 from graphcodec.primitives import Conversation, Message
 from graphcodec.testing import same_graph, strategies
 from tests.bench import graphs
-from tests.primitives.builders import make
+from tests.primitives.builders import PRIMITIVES, make, parts
+
+if TYPE_CHECKING:
+    from graphcodec.primitives._base import Primitive
 
 CODECS = [Codec(), Codec(format="msgpack")]
 formats = pytest.mark.parametrize("codec", CODECS, ids=["json", "msgpack"])
@@ -139,6 +142,46 @@ def test_wrong_documents_are_refused_alike(
         Codec().decode(data)
     assert type(found.value) is type(expected.value)
     assert str(found.value) == str(expected.value)
+
+
+ODDITIES: tuple[object, ...] = (
+    *(None, True, 0, -1, 0.5, 2**60, "", "x", "user", "image", [], [None], {}),
+    "2026-01-01T00:00:00.000000+00:00",
+    {"a": {"$any": 1}},
+    {"$any": {"$tuple": []}},
+    {"$any": {"$dict": [[1, 2]]}},
+    {"$any": {"$type": "Tokenizable", "text": ""}},
+    {"$type": "Tokenizable", "text": ""},
+    {"$type": "Tokenizable", "text": "x"},
+    {"$type": "Registry", "data": {}},
+    {"$type": "$ref", "n": 0},
+    {"$type": "$reader", "tag": "media:in-memory", "locator": {"base64": "YR=="}},
+    {"$type": "$reader", "tag": "spool:in-memory", "locator": {"base64": "YQ=="}},
+    [{"$type": "$ref", "n": 0}],
+)
+NODE = {"$type": "Tokenizable", "text": "t"}
+
+
+@formats
+@pytest.mark.parametrize("cls", PRIMITIVES, ids=lambda cls: cls.__name__)
+def test_no_field_lets_through_more(codec: Codec, cls: type[Primitive]) -> None:
+    """What a form takes in any field means the same without forms."""
+    reader = {"reader": BytesReader(b"x")} if "reader" in parts(cls) else {}
+    wire = json.loads(Codec().encode(make(cls, **reader)))
+    write = encoder(codec.format)
+    taken = 0
+    for key in wire["root"]:
+        for odd in ODDITIES:
+            root = {**wire["root"], key: odd}
+            data = write({**wire, "nodes": [NODE], "root": root})
+            try:
+                found = as_forms(codec, data)
+            except Exception:  # noqa: BLE001, S112 - the dicts decide then
+                continue
+            taken += 1
+            assert same_graph(found, as_dicts(codec, data)), (key, odd)
+
+    assert taken
 
 
 def test_last_of_two_keys_wins() -> None:
