@@ -75,12 +75,14 @@ class Times(dict[str, datetime]):
     """The times of one document by their text: few differ, so each is parsed once."""
 
     def __missing__(self, text: Any) -> datetime:
-        with suppress(ValueError, TypeError):
+        try:
             usual = datetime.fromisoformat(text)
-            # Our own spelling needs no pattern.
-            if usual.tzinfo and usual.isoformat("T", "microseconds") == text:
-                self[text] = usual
-                return usual
+        except (ValueError, TypeError):
+            usual = None
+        # Our own spelling needs no pattern.
+        if usual and usual.tzinfo and usual.isoformat("T", "microseconds") == text:
+            self[text] = usual
+            return usual
         out = read_bare(datetime, text)
         if type(out) is not datetime or type(text) is not str:
             malformed("a time belongs here", text)

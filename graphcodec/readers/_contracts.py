@@ -27,8 +27,8 @@ HASHED_PREFIX = 1024
 
 def _owned(locator: Mapping[str, JSON]) -> Mapping[str, JSON]:
     """Return a copy of *locator*, so that the caller's later changes don't reach it."""
-    given: object = locator
-    if not isinstance(given, dict | Mapping):
+    given = cast("object", locator)
+    if not isinstance(given, Mapping):
         raise InvalidValueError(
             f"locator must be a mapping, not {type(given).__name__}",
             type_name="ReaderDescriptor",
@@ -68,7 +68,7 @@ class ReaderDescriptor:
     locator: Mapping[str, JSON] = field(converter=_owned)
 
     def __attrs_post_init__(self) -> None:
-        scheme: object = self.scheme
+        scheme = cast("object", self.scheme)
         if not isinstance(scheme, str) or not scheme or ":" in scheme:
             raise InvalidValueError(
                 f"scheme must be a name such as 'http', not {scheme!r:.60}",

@@ -6,7 +6,7 @@ import base64
 import binascii
 import hashlib
 import io
-from typing import TYPE_CHECKING, BinaryIO, Final
+from typing import TYPE_CHECKING, BinaryIO, Final, cast
 
 from attrs import frozen
 
@@ -46,7 +46,7 @@ class BytesReader(Reader):
     data: bytes
 
     def __attrs_post_init__(self) -> None:
-        data: object = self.data
+        data = cast("object", self.data)
         if not isinstance(data, bytes):
             raise InvalidValueError(
                 f"data must be bytes, not {type(data).__name__}",
