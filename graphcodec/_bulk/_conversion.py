@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 from attrs import field, frozen
 
 from graphcodec import _frames
+from graphcodec._bulk._contexts import context_of
 from graphcodec._bulk._files import Document
 from graphcodec._documents._converting import convert
 from graphcodec._documents._names import COMPRESSIONS, name_parts
@@ -31,12 +32,14 @@ class Conversion:
         format: The format.
         compress: The compression.
         pretty: Whether JSON is broken into lines.
+        context: What sealed documents are bound to: see `context_of`.
         codec: Whose classes, limits and keys count.
     """
 
     format: Format | None = None
     compress: Compress | None = None
     pretty: bool = False
+    context: str = ""
     codec: CodecSource = field(factory=lambda: CodecSource(Codec))
 
     def named(self, name: str) -> str:
@@ -52,11 +55,12 @@ class Conversion:
             compression = "" if self.compress == "none" else self.compress
         return folder + slash + ".".join(filter(None, (stem, format_, compression)))
 
-    def convert(self, data: bytes, target: str) -> bytes:
+    def convert(self, data: bytes, source: str, target: str) -> bytes:
         """Return what becomes of a document.
 
         Args:
             data: The document.
+            source: Where it is.
             target: The name of the result, which says what was not said otherwise.
 
         Raises:
@@ -69,11 +73,12 @@ class Conversion:
             compression=self._compression(data, compression),
             pretty=self.pretty,
             codec=self.codec.get(),
+            context=context_of(self.context, source),
         )
 
     def __call__(self, data: bytes, document: Document) -> bytes:
         """Return what becomes of a document of a job."""
-        return self.convert(data, document.target)
+        return self.convert(data, document.source, document.target)
 
     def _compression(self, data: bytes, suffix: str) -> Compression | None:
         """Return how to compress: as asked, as the name says, or as it was."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from attrs import field, frozen
 
 from graphcodec import _formats, _frames
+from graphcodec._bulk._contexts import context_of
 from graphcodec._bulk._files import Document, Files
 from graphcodec._documents._names import COMPRESSIONS
 from graphcodec._documents._outdated import outdated, same_form
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from graphcodec._seal import Seal
 
 __all__ = ["Renewal", "Upgrade"]
+
+_FORM: Final = "form: it is written in another way now"
 
 
 class _Codecs:
@@ -73,22 +76,25 @@ class Renewal:
         compress: How all are to be compressed; None where each stays as it is.
         reseal: Whether what is sealed with another key than the current one is sealed
             with that.
+        context: What sealed documents are bound to: see `context_of`.
     """
 
     codec: CodecSource = field(factory=lambda: CodecSource(Codec))
     format: Format | None = None
     compress: Compress | None = None
     reseal: bool = False
+    context: str = ""
     _codecs: _Codecs = field(init=False, repr=False, eq=False)
 
     def __attrs_post_init__(self) -> None:
         object.__setattr__(self, "_codecs", _Codecs(self.codec))
 
-    def of(self, data: bytes) -> tuple[bytes, list[str]]:
+    def of(self, data: bytes, path: str = "") -> tuple[bytes, list[str]]:
         """Return the new document, and why it is another one; no reason, no change.
 
         Args:
             data: The document as it is.
+            path: Where it is.
 
         Raises:
             GraphCodecError: If the codec refuses it, or what would become of it.
@@ -97,7 +103,8 @@ class Renewal:
         limits = codec.limits
         if len(data) > limits.max_bytes:
             raise exceeded("max_bytes", limits.max_bytes, len(data), "$")
-        document = bytes(_frames.opened(data, limits, codec.seal))
+        context = context_of(self.context, path)
+        document = bytes(_frames.opened(data, limits, codec.seal, context))
         binary = _formats.is_binary(document)
         wire = _formats.read(document)
         was = _formats.name_of(binary=binary)
@@ -106,6 +113,8 @@ class Renewal:
         reading, writing = self._codecs.writing(was), self._codecs.writing(format_)
         graph = reading.decode(document)
         why = self._differences(wire, document, reading.encode(graph))
+        if why and reading.redact:
+            why = _with_rules(why, reading, graph)
         if format_ != was:
             why.append(f"format: {was}, now {format_}")
         compression = self._compression(layers, why)
@@ -115,7 +124,10 @@ class Renewal:
         new = writing.encode(graph)
         if compression is None and seal is None:
             return new, why
-        return _frames.framed(new, limits, compression=compression, seal=seal), why
+        framed = _frames.framed(
+            new, limits, compression=compression, seal=seal, context=context
+        )
+        return framed, why
 
     def _differences(self, wire: dict[str, Any], old: bytes, new: bytes) -> list[str]:
         """Say why a document is written in another way now."""
@@ -128,7 +140,7 @@ class Renewal:
         # Where it is part of what is kept as a whole, a class of old stays as it is.
         left = set(outdated(now, shape_of))
         why = [reason for reason in outdated(wire, shape_of) if reason not in left]
-        return why or ["form: it is written in another way now"]
+        return why or [_FORM]
 
     def _compression(
         self, layers: tuple[Layer, ...], why: list[str]
@@ -153,6 +165,14 @@ class Renewal:
         if name != seal.current:
             why.append(f"key: {name}, now {seal.current}")
         return seal
+
+
+def _with_rules(why: list[str], codec: Codec, graph: object) -> list[str]:
+    """Return the reasons with the rules of a redaction that take something out."""
+    _, report = codec.redacted(graph)
+    rules = sorted({place.rule for place in report.places})
+    others = [reason for reason in why if not rules or reason != _FORM]
+    return [*others, *(f"redaction: {rule}" for rule in rules)]
 
 
 @frozen(kw_only=True)
@@ -181,7 +201,7 @@ class Upgrade:
             # It came there as a whole, so it is the record of what was done.
             return []
         data = self._read(document)
-        out, why = self.renewal.of(data)
+        out, why = self.renewal.of(data, document.source)
         if self.dry:
             return why
         if self.target is not None:

@@ -42,6 +42,7 @@ def convert(
     compression: Compression | None = None,
     pretty: bool = False,
     codec: Codec | None = None,
+    context: bytes = b"",
 ) -> bytes:
     """Return a document in another format or frame.
 
@@ -54,7 +55,8 @@ def convert(
         compression: How to compress it.
         pretty: Whether JSON is broken into lines.
         codec: Whose classes and limits count; if left out, the built-in ones. With a
-            seal, it opens what that seal made and seals it anew, without a context.
+            seal, it opens what that seal made and seals it anew.
+        context: What the document was sealed with, and is to be.
 
     Raises:
         SealError: If it is not sealed as the codec seals.
@@ -67,7 +69,7 @@ def convert(
     shape_of, limits = codec.shape_of, codec.limits
     if len(data) > limits.max_bytes:
         raise exceeded("max_bytes", limits.max_bytes, len(data), "$")
-    document = bytes(_frames.opened(data, limits, codec.seal))
+    document = bytes(_frames.opened(data, limits, codec.seal, context))
     binary = _formats.is_binary(document)
     wire = _formats.read(document)
     _require_valid(wire, shape_of, binary=binary)
@@ -81,7 +83,11 @@ def convert(
         document = msgspec.json.format(document, indent=_INDENT)
     if compression is not None or codec.seal is not None:
         return _frames.framed(
-            document, limits, compression=compression, seal=codec.seal
+            document,
+            limits,
+            compression=compression,
+            seal=codec.seal,
+            context=context,
         )
     if len(document) > limits.max_bytes:
         raise exceeded("max_bytes", limits.max_bytes, len(document), "$")

@@ -35,6 +35,13 @@ batch_option = click.option(
     help="How many documents a process of Dask takes at once.",
 )
 
+context_option = click.option(
+    "--context",
+    default="",
+    help="What sealed documents are bound to; UTF-8. {name} in it stands for the name"
+    " of each file, without folder and suffix.",
+)
+
 _MANY: Final = 2
 
 
@@ -80,6 +87,21 @@ def opened_folder(folder: str, *, must_exist: bool = True) -> tuple[Files, str]:
         return target, target.path(folder)
     except InvalidValueError as exc:
         raise click.UsageError(str(exc)) from None
+
+
+def check_context(context: str, codec: Codec | None) -> None:
+    """Refuse a context that nothing would be bound to.
+
+    Args:
+        context: What was given; may be empty.
+        codec: The codec that was named.
+
+    Raises:
+        click.UsageError: If the codec has no seal.
+    """
+    if context and (codec is None or codec.seal is None):
+        msg = "--context needs a codec with a seal: --codec package.module:name"
+        raise click.UsageError(msg)
 
 
 def check_targets(

@@ -15,8 +15,10 @@ from graphcodec._bulk._conversion import Compress, Conversion
 from graphcodec._documents._names import COMPRESSIONS, FORMATS
 from graphcodec.cli._bulk import (
     batch_option,
+    check_context,
     check_targets,
     codec_source,
+    context_option,
     dask_option,
     located,
     opened_folder,
@@ -64,6 +66,7 @@ _TWO: Final = 2
 )
 @click.option("--in-place", is_flag=True, help="Replace the files that are read.")
 @click.option("--resume", is_flag=True, help="Leave out results that are there.")
+@context_option
 @dask_option
 @batch_option
 @codec_option
@@ -74,6 +77,7 @@ def convert(
     output: str | None,
     codec: Codec | None,
     *,
+    context: str,
     pretty: bool,
     in_place: bool,
     resume: bool,
@@ -94,9 +98,12 @@ def convert(
     if output is not None and in_place:
         msg = "--output and --in-place exclude each other"
         raise click.UsageError(msg)
+    check_context(context, codec)
     source = codec_source(codec, dask)
     more = {} if source is None else {"codec": source}
-    wanted = Conversion(format=to, compress=compress, pretty=pretty, **more)
+    wanted = Conversion(
+        format=to, compress=compress, pretty=pretty, context=context, **more
+    )
     if output is None and not in_place:
         if resume or dask is not None:
             msg = "--resume and --dask are for --output"
@@ -151,7 +158,7 @@ def _convert_one(files: tuple[str, ...], wanted: Conversion) -> int:
     data = read_bytes(source)
     try:
         with busy([data], "converting"):
-            out = wanted.convert(data, "" if target == STDIN else target)
+            out = wanted.convert(data, source, "" if target == STDIN else target)
     except GraphCodecError as exc:
         raise about(exc, source) from None
     if target == STDIN and _is_binary(out) and sys.stdout.isatty():

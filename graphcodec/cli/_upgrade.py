@@ -15,8 +15,10 @@ from graphcodec._bulk._upgrade import Renewal, Upgrade
 from graphcodec._documents._names import COMPRESSIONS, FORMATS
 from graphcodec.cli._bulk import (
     batch_option,
+    check_context,
     check_targets,
     codec_source,
+    context_option,
     dask_option,
     located,
     opened_folder,
@@ -59,6 +61,7 @@ _LONGEST = 100
 @click.option(
     "--reseal", is_flag=True, help="Seal with the current key what another one seals."
 )
+@context_option
 @click.option("--json", "as_json", is_flag=True, help="Write JSON for a script.")
 @dask_option
 @batch_option
@@ -71,6 +74,7 @@ def upgrade(
     compress: Compress | None,
     *,
     codec: Codec | None,
+    context: str,
     in_place: bool,
     dry_run: bool,
     reseal: bool,
@@ -92,8 +96,11 @@ def upgrade(
     if reseal and (codec is None or codec.seal is None):
         msg = "--reseal needs a codec with a seal: --codec package.module:name"
         raise click.UsageError(msg)
+    check_context(context, codec)
     more = {} if source is None else {"codec": source}
-    renewal = Renewal(format=to, compress=compress, reseal=reseal, **more)
+    renewal = Renewal(
+        format=to, compress=compress, reseal=reseal, context=context, **more
+    )
     work, documents = _planned(files, renewal, out, backup, dry=dry_run)
     with watched(len(documents), "upgrading") as progress:
         report = run(work, documents, cluster=dask, batch=batch, progress=progress)

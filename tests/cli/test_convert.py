@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from graphcodec import Codec, Limits, Registry, decode, encode, errors
 from graphcodec._documents._converting import convert
 from graphcodec.testing import same_graph, strategies
+from tests.cli import upgrading
 from tests.cli.calling import call
 from tests.cli.running import run
 from tests.cli.test_tree import VALUES
@@ -210,6 +211,27 @@ def test_one_bad_file_stops_no_other(tmp_path: Path) -> None:
     assert [file.name for file in out.iterdir()] == ["good.json"]
 
 
+def test_context_is_that_of_the_result_too(tmp_path: Path) -> None:
+    """For one document, and by the names of many."""
+    sealed, words = upgrading.sealed_new(), {"said": "hello"}
+    options = ["--codec", "tests.cli.upgrading:sealed_new", "--to", "msgpack"]
+    for name in ("a", "b"):
+        data = sealed.encode(words, context=f"s {name}".encode())
+        (tmp_path / f"{name}.json").write_bytes(data)
+    (tmp_path / "out").mkdir()
+
+    one, other = tmp_path / "a.json", tmp_path / "one"
+    assert call("convert", one, other, *options, "--context", "s a").code == 0
+    assert call("convert", one, other, *options).code == 1
+    many = ["-o", tmp_path / "out", "--context", "s {name}"]
+    assert call("convert", one, tmp_path / "b.json", *options, *many).code == 0
+
+    assert sealed.decode(other.read_bytes(), context=b"s a") == words
+    for name in ("a", "b"):
+        data = (tmp_path / "out" / f"{name}.msgpack").read_bytes()
+        assert sealed.decode(data, context=f"s {name}".encode()) == words
+
+
 def test_in_place(tmp_path: Path) -> None:
     """The file that is read is replaced only if that is asked for, mode kept."""
     file = tmp_path / "a.json"
@@ -249,6 +271,7 @@ def test_failure_leaves_the_old_file(tmp_path: Path) -> None:
         (["no-such-file", "out"], "does not exist"),
         (["FILE", "x", "--pretty", "--to", "msgpack"], "--pretty is for JSON"),
         (["FILE", "-o", ".", "--in-place"], "exclude each other"),
+        (["FILE", "x", "--context", "s"], "--context needs a codec with a seal"),
         (["FILE", "FILE", "-o", "/"], "two files would become"),
         (["-", "-o", "/"], "the standard input can't be replaced, and has no name"),
         (["-", "--in-place"], "the standard input can't be replaced"),

@@ -17,7 +17,7 @@ from graphcodec._bulk import Document, Files
 from graphcodec._bulk._upgrade import Renewal, Upgrade
 from graphcodec._documents._outdated import outdated, same_form
 from graphcodec._frames import names, parse
-from graphcodec.errors import InvalidValueError
+from graphcodec.errors import InvalidValueError, SealError
 from graphcodec.queues._workers import CodecSource
 from graphcodec.testing import same_graph, strategies
 from tests.cli import upgrading
@@ -275,6 +275,28 @@ def test_in_a_bucket(
         assert files.system.cat_file(name) == WANTED
 
 
+# Redaction
+
+
+def test_store_is_redacted(tmp_path: Path) -> None:
+    """By the rules of the codec, which say why; once, and no second time."""
+    told = {"a": "mail ada@example.org or call", "b": {"password": "hunter2"}}
+    (tmp_path / "told.json").write_bytes(encode(told))
+    (tmp_path / "other.json").write_bytes(encode({"a": "nothing"}))
+    options = ["--codec", "tests.cli.upgrading:redacting", "--json"]
+
+    first = call("upgrade", tmp_path, *options).json
+    second = call("upgrade", tmp_path, *options).json
+
+    assert (first["upgraded"], first["current"]) == (1, 1)
+    assert first["reasons"] == {"redaction: email": 1, "redaction: password": 1}
+    assert second["upgraded"] == 0
+    assert decode((tmp_path / "told.json").read_bytes()) == {
+        "a": "mail [email] or call",
+        "b": {"password": "[password]"},
+    }
+
+
 # Forms, frames and seals
 
 
@@ -335,6 +357,34 @@ def test_keeps_the_key_unless_asked(tmp_path: Path) -> None:
         assert key_of(data) == "new"
         assert upgrading.sealed_new().decode(data) == upgrading.today.decode(WANTED)
     assert names(parse((tmp_path / "a").read_bytes()).layers) == ("encrypted", "gzip")
+
+
+def test_context_names_the_file(tmp_path: Path) -> None:
+    """What opens a document also binds the one that is made of it; others stay."""
+    codec, wrote = RELEASES["story_1_first"]
+    old = codec.replace(seal=upgrading.sealed_old().seal)
+    for name in ("s-1.json", "deep/s-2.json.gzip", "moved"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        session = Path(name).name.partition(".")[0].replace("moved", "s-3")
+        (tmp_path / name).write_bytes(
+            old.encode(wrote, context=f"s:{session}".encode())
+        )
+    before = (tmp_path / "moved").read_bytes()
+    options = ["--codec", "tests.cli.upgrading:sealed_new", "--context", "s:{name}"]
+
+    done = call("upgrade", tmp_path, *options, "--json", "--reseal")
+
+    assert (done.code, done.json["upgraded"], done.json["failed"]) == (1, 2, 1)
+    assert "moved" in done.json["failures"][0]["document"]
+    assert done.json["failures"][0]["code"] == "E_SEAL"
+    assert (tmp_path / "moved").read_bytes() == before
+    new, wanted = upgrading.sealed_new(), upgrading.today.decode(WANTED)
+    for name, context in (("s-1.json", b"s:s-1"), ("deep/s-2.json.gzip", b"s:s-2")):
+        data = (tmp_path / name).read_bytes()
+        assert key_of(data) == "new"
+        assert new.decode(data, context=context) == wanted
+        with pytest.raises(SealError):
+            new.decode(data)
 
 
 def test_what_is_not_sealed_is_not_taken(tmp_path: Path) -> None:
@@ -501,6 +551,7 @@ def test_with_dask_as_without(tmp_path: Path, dask_client: Any) -> None:
         (["FOLDER", "--out", "x", "--in-place"], "--out leaves the documents alone"),
         (["FOLDER", "--out", "x", "--backup", "y"], "--out leaves the documents alone"),
         (["FOLDER", "--reseal"], "--reseal needs a codec with a seal"),
+        (["FOLDER", "--context", "x"], "--context needs a codec with a seal"),
         (["FOLDER", "--backup", "FOLDER/old"], "which is read; take another folder"),
         (["FOLDER", "--out", "FOLDER"], "is read and would be replaced"),
         (["nothing"], "does not exist"),

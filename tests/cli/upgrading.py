@@ -8,13 +8,21 @@ from typing import Any, Final
 
 from attrs import frozen
 
-from graphcodec import Codec, Seal
+from graphcodec import Codec, Redaction, Seal
 from tests.wire_corpus.releases import RELEASES
 
 KEYS: Final = {"old": bytes(range(32)), "new": bytes(range(1, 33))}
 
 today: Final = RELEASES["story_6_enum_changed"].codec
 relay: Final = today.replace(unknown_types="keep", unknown_fields="ignore")
+
+
+redacting: Final = Codec(
+    redact=[
+        Redaction("email", pattern=r"[\w.]+@[\w.]+\w"),
+        Redaction("password", field="password"),
+    ]
+)
 
 
 def _sealed(current: str) -> Codec:
