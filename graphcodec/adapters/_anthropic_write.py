@@ -87,6 +87,7 @@ class MessagesWriter(TurnWriter[_Turn]):
     def _say(self, message: Message, note: Fields) -> None:
         position = self._place(note)
         is_noted = "at" in note
+        self._say_anew(note)
         if not is_noted and message.role == "user":
             self._current = None
         turn = self._turn(position, message.role, is_noted=is_noted)
@@ -103,6 +104,7 @@ class MessagesWriter(TurnWriter[_Turn]):
         )
         if not is_ours:
             raise self._homeless("a Thought without a signature of its own")
+        self._say_anew(note)
         kind = "redacted_thinking" if data else "thinking"
         block: dict[str, object] = {"type": as_name(note.get("type")) or kind}
         if block["type"] == "redacted_thinking":

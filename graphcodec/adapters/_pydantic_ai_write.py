@@ -69,6 +69,7 @@ class PydanticAiWriter(TurnWriter[_Turn]):
     def _say(self, message: Message, note: Fields) -> None:
         text = "" if message.content is None else message.content.text
         content = Content(text, message.attachments, parts_of(note))
+        self._say_anew(note)
         if message.role == "user":
             if "at" not in note:
                 self._current = None
@@ -89,6 +90,7 @@ class PydanticAiWriter(TurnWriter[_Turn]):
     def _think(self, thought: Thought, note: Fields) -> None:
         if thought.replay_compatibility not in (None, THINKING):
             raise self._homeless("a Thought with the payload of another format")
+        self._say_anew(note)
         signature = (as_fields(thought.payload) or {}).get("signature")
         part: dict[str, object] = {"content": thought.content.text}
         if signature is not None:

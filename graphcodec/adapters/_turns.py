@@ -85,6 +85,15 @@ class TurnWriter(Writer[T]):
         self._current = found
         return found
 
+    def _say_anew(self, note: Fields) -> None:
+        """Begin a message if what is said next would stand before an answer to a call.
+
+        Only calls that follow each other have their answers behind all of them.
+        """
+        current = self._current
+        if "at" not in note and current is not None and current.answers is not None:
+            self._current = None
+
     def _open(self, position: int, role: str) -> T:
         turn = self.turn(position, role)
         self._add(position, turn)
