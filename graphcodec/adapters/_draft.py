@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, cast
 
 from graphcodec.adapters._notes import Fields, Note, as_fields, as_name, stashed
 from graphcodec.errors import InvalidValueError
@@ -25,6 +25,12 @@ if TYPE_CHECKING:
     from graphcodec.adapters._results import Results
 
 Role: TypeAlias = Literal["user", "assistant"]
+
+
+class OfTool(NamedTuple):
+    """What an answer names that has no id of a call: the tool."""
+
+    tool: str
 
 
 class Draft:
@@ -47,7 +53,7 @@ class Draft:
         self.moment = _moment(whole.get(created))
         self._identities: dict[tuple[str, str], Identity] = {}
         self._items: list[Message | ToolCall | Thought | Retrievable] = []
-        self._pending: dict[str, list[int]] = {}
+        self._pending: dict[str | OfTool, list[int]] = {}
         self._instructions: list[str] = []
         self._instruction_notes: list[Note] = []
         self._kept: list[Note] = []
@@ -136,7 +142,7 @@ class Draft:
         tool: str,
         args: dict[str, object],
         note: Note,
-        answered_as: str | None,
+        answered_as: str | OfTool | None,
     ) -> None:
         """Add a call that is pending.
 
@@ -167,11 +173,16 @@ class Draft:
         Args:
             given: What the answer names.
         """
-        waiting = self._pending.get(given) if isinstance(given, str) else None
+        waiting = self._pending.get(given) if isinstance(given, str | OfTool) else None
         return cast("ToolCall", self._items[waiting[-1]]) if waiting else None
 
     def answer(
-        self, given: str, results: Results, note: Note, *, is_error: bool = False
+        self,
+        given: str | OfTool,
+        results: Results,
+        note: Note,
+        *,
+        is_error: bool = False,
     ) -> None:
         """Complete the latest of the calls that wait for this answer.
 

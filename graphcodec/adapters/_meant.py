@@ -22,6 +22,10 @@ def meant(whole: Fields) -> str:
     """
     if "messages" in whole:
         return "this has messages: openai-chat or anthropic"
+    if "preferred_output" in whole:
+        return "this is a pair of answers: add one of them to the messages of its input"
+    if "conversations" in whole:
+        return "this has other words: make messages with role and content of them"
     if "choices" in whole:
         return "this is an answer of the chat format: openai-chat"
     if "input" in whole or "output" in whole:

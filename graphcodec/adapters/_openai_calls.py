@@ -46,6 +46,19 @@ def read_call(call: Fields, path: str) -> tuple[str, dict[str, object], Note]:
     return tool, args, note
 
 
+def read_function_call(message: Fields) -> tuple[str, dict[str, object], Note] | None:
+    """Return the tool, the arguments and the note of a call without an id.
+
+    That is how calls were written before there were several in one message.
+
+    Args:
+        message: What the assistant said.
+    """
+    inner = as_fields(message.get("function_call")) or {}
+    tool = as_name(inner.get("name"))
+    return None if tool is None else (tool, *_read_function(inner))
+
+
 def _placed(call: Fields, key: str) -> list[str]:
     """Return the keys of a call that need not be noted."""
     placed = ["id"] if as_name(call.get("id")) else []
@@ -81,9 +94,26 @@ def written_call(
     """
     key = "custom" if "custom" in note else "function"
     rest = fields_of(note, key)
-    inner: dict[str, object] = {"name": tool}
     if key == "custom":
-        inner |= {"input": args["input"]} if "input" in args else {}
+        given = {"input": args["input"]} if "input" in args else {}
+        inner = restored(rest, {"name": tool, **given})
     else:
-        inner["arguments"] = written_arguments(args, rest)
-    return restored(note, {"id": name, "type": key, key: restored(rest, inner)})
+        inner = written_function(tool, args, rest)
+    return restored(note, {"id": name, "type": key, key: inner})
+
+
+def written_function(
+    tool: str, args: Mapping[str, object], note: Fields
+) -> dict[str, object]:
+    """Return a function that is called.
+
+    Args:
+        tool: The name of the tool.
+        args: The arguments.
+        note: What `read_function_call` noted, or nothing.
+
+    Raises:
+        UnencodableValueError: If the arguments hold what JSON has not.
+    """
+    arguments = written_arguments(args, note)
+    return restored(note, {"name": tool, "arguments": arguments})

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 from graphcodec.adapters._contents import Content, PartsReader
-from graphcodec.adapters._draft import Draft, Role
+from graphcodec.adapters._draft import Draft, OfTool, Role
 from graphcodec.adapters._meant import meant, wrong_role
 from graphcodec.adapters._notes import (
     Fields,
@@ -17,7 +17,7 @@ from graphcodec.adapters._notes import (
     noted,
     refused,
 )
-from graphcodec.adapters._openai_calls import read_call
+from graphcodec.adapters._openai_calls import read_call, read_function_call
 from graphcodec.adapters._openai_parts import DIALECT
 from graphcodec.adapters._results import text_results
 from graphcodec.errors import InvalidValueError
@@ -97,7 +97,7 @@ class ChatReader:
             "user": self._speak,
             "assistant": self._speak,
             "tool": self._answer,
-            "function": self._keep,
+            "function": self._answer_function,
         }
 
     def _keep(self, position: int, message: Fields) -> None:
@@ -120,8 +120,10 @@ class ChatReader:
         role = cast("Role", message["role"])
         given = message.get("tool_calls") if role == "assistant" else None
         calls = as_list(given) or []
+        can_call = role == "assistant" and not calls
+        function = read_function_call(message) if can_call else None
         says = bool(content.text or content.media)
-        if not calls and not says:
+        if not calls and function is None and not says:
             self._keep(position, message)
             return
         name = as_name(message.get("name")) if says else None
@@ -129,13 +131,20 @@ class ChatReader:
         placed += ["content"] if says else []
         placed += ["name"] if name and name != role else []
         placed += ["tool_calls"] if calls else []
+        placed += ["function_call"] if function else []
         note = noted(message, placed)
         if says:
             whole = {"at": position, **note, **content.note}
             self._draft.say(f"msg-{position}", role, content, whole, name or role)
+        first: Note = {} if says else {"message": note}
         for index, call in enumerate(calls):
-            first = {"message": note} if index == 0 and not says else {}
             self._call(position, index, call, {"at": position, **first}, path)
+            first = {}
+        if function is not None:
+            tool, args, rest = function
+            more: Note = {"at": position, **first, "function_call": rest}
+            name = f"msg-{position}-call-0"
+            self._draft.ask(name, tool, args, more, answered_as=OfTool(tool))
 
     def _call(
         self, position: int, index: int, item: object, note: Note, path: str
@@ -155,14 +164,26 @@ class ChatReader:
 
     def _answer(self, position: int, message: Fields) -> None:
         given = message.get("tool_call_id")
+        named = given if isinstance(given, str) else None
+        self._answered(position, message, "tool_call_id", named)
+
+    def _answer_function(self, position: int, message: Fields) -> None:
+        name = message.get("name")
+        named = OfTool(name) if isinstance(name, str) else None
+        self._answered(position, message, "name", named)
+
+    def _answered(
+        self, position: int, message: Fields, key: str, named: str | OfTool | None
+    ) -> None:
+        """Take the answer to a call, which it names under a key."""
         content = self._content(position, message)
-        if self._draft.asked(given) is None:
+        if named is None or self._draft.asked(named) is None:
             self._keep(position, message)
             return
-        placed = ("role", "tool_call_id", *(("content",) if content.text else ()))
+        placed = ("role", key, *(("content",) if content.text else ()))
         note: Note = {"at": position, **noted(message, placed), **content.note}
         results = text_results(content.text, self._spool_above)
-        self._draft.answer(cast("str", given), results, note)
+        self._draft.answer(named, results, note)
 
     def _content(self, position: int, message: Fields, prefix: str = "") -> Content:
         path = f"{self._path(position)}.content"

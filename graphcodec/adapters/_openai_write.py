@@ -16,7 +16,7 @@ from graphcodec.adapters._notes import (
     restored,
     stash_note,
 )
-from graphcodec.adapters._openai_calls import written_call
+from graphcodec.adapters._openai_calls import written_call, written_function
 from graphcodec.adapters._openai_parts import DIALECT
 from graphcodec.adapters._openai_read import CHOICES, KEY
 from graphcodec.adapters._results import answered
@@ -41,6 +41,11 @@ class _Group:
     note: Fields
     placed: dict[str, object]
     calls: list[object] = field(factory=list[object])
+
+    @property
+    def is_legacy(self) -> bool:
+        """Whether its call is written as there was one for each message."""
+        return "function_call" in self.placed
 
     def message(self) -> dict[str, object]:
         """Return the whole message."""
@@ -103,26 +108,41 @@ class ChatWriter(Writer[_Entry]):
     def _call(self, call: ToolCall, note: Fields) -> None:
         position = self._place(note)
         group = self._group
-        if group is None or group.position != position:
+        # A message has one call in the old way, or any number in the new one.
+        if group is None or group.position != position or group.is_legacy:
             first = as_fields(note.get("message"))
             placed: dict[str, object] = {"role": "assistant"}
             if first is None:
                 placed["content"] = None
             group = self._group = _Group(position, first or {}, placed)
             self._add(position, group)
-        rest = fields_of(note, "call")
-        group.calls.append(written_call(call.id, call.tool, call.args, rest))
+        is_legacy = "function_call" in note and not group.calls
+        if is_legacy:
+            rest = fields_of(note, "function_call")
+            function = written_function(call.tool, call.args, rest)
+            group.placed = {**group.placed, "function_call": function}
+        else:
+            rest = fields_of(note, "call")
+            group.calls.append(written_call(call.id, call.tool, call.args, rest))
         if call.is_complete:
-            self._answer(call, fields_of(note, "answer"), position)
+            answer = fields_of(note, "answer")
+            by = self._named(call, is_legacy=is_legacy)
+            self._answer(call, answer, position, by)
 
-    def _answer(self, call: ToolCall, note: Fields, asked: int) -> None:
+    def _named(self, call: ToolCall, *, is_legacy: bool) -> dict[str, object]:
+        """Return who answers, and how the answer names the call."""
+        if is_legacy:
+            return {"role": "function", "name": call.tool}
+        rest = fields_of(fields_of(stash_note(call.stash, self.key), "call"), "fields")
+        return {"role": "tool", "tool_call_id": rest.get("id", call.id)}
+
+    def _answer(
+        self, call: ToolCall, note: Fields, asked: int, placed: dict[str, object]
+    ) -> None:
         content = answered(call.results, note)
         if content.media:
             raise self._homeless("media that a tool gave back", content.media)
         position = self._place_answer(note, asked)
-        rest = fields_of(fields_of(stash_note(call.stash, self.key), "call"), "fields")
-        placed: dict[str, object] = {"role": "tool"}
-        placed["tool_call_id"] = rest.get("id", call.id)
         if content.text or not note:
             placed["content"] = content_value(content, DIALECT)
         self._add(position, restored(note, placed))

@@ -155,7 +155,17 @@ messages = st.one_of(
             "tool_call_id": st.one_of(call_ids, values),
         },
     ),
-    mixed({"role": st.just("function")}, {"content": contents}),
+    mixed(
+        {"role": st.sampled_from(["assistant", "user"]), "function_call": functions},
+        {"content": contents, "tool_calls": st.lists(calls, max_size=1)},
+    ),
+    mixed(
+        {"role": st.just("function")},
+        {
+            "content": contents,
+            "name": st.one_of(st.sampled_from(["f", "g"]), values),
+        },
+    ),
 )
 created = st.one_of(st.integers(0, 2_000_000_000), st.sampled_from([-1e30, 1e400]))
 chats = mixed(

@@ -67,7 +67,7 @@ def test_what_follows_an_answer_stands_behind_it(to: str) -> None:
 
 def roles(data: Any) -> list[str]:
     """Return who speaks, or what kind of message it is, one after the other."""
-    entries: list[dict[str, Any]] = data["messages"] if isinstance(data, dict) else data
+    entries: Any = data["messages"] if "messages" in data else data
     return [str(entry.get("role") or entry.get("kind")) for entry in entries]
 
 

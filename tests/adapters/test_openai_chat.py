@@ -28,7 +28,7 @@ from graphcodec import (
     encode,
     errors,
 )
-from graphcodec.adapters import from_openai_chat, to_openai_chat
+from graphcodec.adapters import from_openai_chat, kept_aside, to_openai_chat
 from graphcodec_resolvers import HttpReader
 from tests.adapters.chats import chats, messages
 
@@ -84,14 +84,14 @@ def same(chat: Any) -> bool:
 # There and back
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow])
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(chats)
 def test_any_chat_comes_back(chat: dict[str, object]) -> None:
     """What is generated comes back with the same types and the same order of keys."""
     assert json.dumps(to_openai_chat(from_openai_chat(chat))) == json.dumps(chat)
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(chats)
 def test_any_chat_comes_back_from_bytes(chat: dict[str, object]) -> None:
     """Nothing is lost on the wire either, in both formats."""
@@ -102,6 +102,7 @@ def test_any_chat_comes_back_from_bytes(chat: dict[str, object]) -> None:
         assert json.dumps(to_openai_chat(there)) == json.dumps(chat)
 
 
+@settings(deadline=None)
 @given(st.lists(messages, max_size=4))
 def test_a_list_is_short_for_its_messages(entries: list[object]) -> None:
     """A list comes back as the mapping that it is short for."""
@@ -438,6 +439,88 @@ def test_what_no_primitive_holds_is_kept_whole() -> None:
 
     assert conversation.items == ()
     assert same({"messages": chat})
+
+
+CALLS = {"name": "look", "arguments": '{"a": 1}'}
+SIDES = ("tool", "function")
+SEES = {"role": "function", "name": "look", "content": "a cat"}
+
+
+def test_a_function_call_is_a_call() -> None:
+    """How calls were written before there were several is read and written, too."""
+    chat: list[object] = [
+        {"role": "assistant", "function_call": CALLS, "weight": 0},
+        SEES,
+        {"role": "assistant", "content": "Again.", "function_call": CALLS},
+        {**SEES, "content": "no cat"},
+        {"role": "assistant", "content": None, "function_call": CALLS},
+    ]
+
+    items = read(*chat).items
+
+    assert same({"messages": chat})
+    calls = [item for item in items if isinstance(item, ToolCall)]
+    assert [call.id for call in calls] == [
+        *("msg-0-call-0", "msg-2-call-0", "msg-4-call-0")
+    ]
+    assert [call.args for call in calls] == 3 * [{"a": 1}]
+    assert [call.results for call in calls] == [
+        *(Tokenizable("a cat"), Tokenizable("no cat"), None)
+    ]
+
+
+def test_functions_and_tools_do_not_answer_each_other() -> None:
+    """An answer names an id or a function, and what it names is what it answers."""
+    chat: list[object] = [
+        {"role": "assistant", "function_call": CALLS},
+        answer("look", "x"),
+        asking(asked("look")),
+        {**SEES, "name": "other"},
+        SEES,
+        answer("look", "y"),
+        SEES,
+    ]
+
+    calls = read(*chat).items
+
+    assert same({"messages": chat})
+    assert [getattr(call, "results", None) for call in calls] == [
+        *(Tokenizable("a cat"), Tokenizable("y"))
+    ]
+    kept = [each.source for each in kept_aside(read(*chat)) if each.what in SIDES]
+    assert kept == ["$.messages[1]", "$.messages[3]", "$.messages[6]"]
+
+
+@pytest.mark.parametrize("wrong", [None, 3, {}, {"name": ""}, {"arguments": "{}"}])
+def test_a_function_call_that_calls_nothing(wrong: object) -> None:
+    """It is kept as it stands, in a message that is kept for it."""
+    said: dict[str, object] = {"role": "assistant", "function_call": wrong}
+
+    assert read(said).items == ()
+    assert same({"messages": [said]})
+    assert same({"messages": [{**said, "content": "Hi"}]})
+
+
+def test_a_function_call_that_was_changed() -> None:
+    """A call that got its answer later, or another name, is written as it is now."""
+    conversation = read({"role": "assistant", "content": None, "function_call": CALLS})
+    (pending,) = conversation.items
+    done = pending.replace(
+        tool="find", is_complete=True, results="a dog", completed_at=NOW
+    )
+    more = call(id="new")
+
+    assert to_openai_chat(conversation.replace(items=[done, more])) == {
+        "messages": [
+            {
+                "role": "assistant",
+                "content": None,
+                "function_call": {"name": "find", "arguments": '{"a": 1}'},
+            },
+            {"role": "function", "name": "find", "content": "a dog"},
+            asking(asked("new", '{"a":1}')),
+        ]
+    }
 
 
 def test_tools_and_settings_are_in_the_stash() -> None:
