@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from graphcodec._bulk._compressions import is_compressed
 from graphcodec._documents._names import name_parts
 
 __all__ = ["context_of"]
@@ -15,5 +16,8 @@ def context_of(words: str, path: str) -> bytes:
             without its folder and what says how it is written.
         path: Where the document is.
     """
-    stem, _, _ = name_parts(path.rpartition("/")[2])
+    name = path.rpartition("/")[2]
+    if is_compressed(name):
+        name = name.rpartition(".")[0]
+    stem, _, _ = name_parts(name)
     return words.replace("{name}", stem).encode()

@@ -11,6 +11,7 @@ import pytest
 
 from graphcodec import Limits, errors
 from graphcodec._bulk import Document, Files, Rewrite
+from graphcodec._bulk._contexts import context_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -135,3 +136,20 @@ def test_a_result_is_the_record(root: str) -> None:
 
 def _louder(data: bytes, document: Document) -> bytes | None:
     return None if document.name == "none" else data.upper()
+
+
+@pytest.mark.parametrize(
+    ("path", "context"),
+    [
+        ("/talks/7/s-1.json", "s:s-1"),
+        ("s-1.msgpack.zstd", "s:s-1"),
+        ("bucket/s-1.json.gz", "s:s-1"),
+        ("s.1.json.zst", "s:s.1"),
+        ("s-1", "s:s-1"),
+        ("-", "s:-"),
+    ],
+)
+def test_context_has_the_name_without_its_suffixes(path: str, context: str) -> None:
+    """Which say how the file is written; other words stay as they are."""
+    assert context_of("s:{name}", path) == context.encode()
+    assert context_of("{x} \u00e9", path) == "{x} \u00e9".encode()

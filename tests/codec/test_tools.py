@@ -370,6 +370,16 @@ def test_wrong_field_of_a_tool_is_refused(changes: Any, path: str) -> None:
     assert caught.value.path == path
 
 
+@pytest.mark.parametrize("tag", ["", "$any"])
+def test_artifact_that_is_no_tag_is_refused(tag: str) -> None:
+    """Also where tags that nobody knows are kept."""
+    keeping = CODEC.replace(unknown_types="keep")
+
+    assert type(keeping.decode(document(artifact="no.such"))) is OpaqueNode
+    with pytest.raises(UndecodableValueError, match=r"is unknown to this codec"):
+        keeping.decode(document(artifact=tag))
+
+
 @pytest.mark.parametrize(
     "fields",
     [
