@@ -9,12 +9,12 @@ import os
 import sys
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, assert_type, cast
 
 import pytest
 import redis
 import redis.asyncio
-from pydantic_ai import Agent, Conversation, ToolReturn
+from pydantic_ai import Agent, Conversation, ToolReturn, conversation_store
 from pydantic_ai import messages as pa
 from pydantic_ai.conversation_store import (
     ConversationConflict,
@@ -674,6 +674,18 @@ def test_clients(decode: bool) -> None:  # noqa: FBT001 - a parameter of the tes
 
     with clustered() as server:
         asyncio.run(talk(server))
+
+
+def test_it_is_a_store_of_pydantic_ai(run: Any) -> None:
+    """For type checkers and at run time; its other methods are those of the library."""
+
+    async def talk(store: ConversationStore, _: Client) -> None:
+        contract: conversation_store.ConversationStore = store
+        assert isinstance(contract, conversation_store.ConversationStore)
+        assert_type(await store.load("c"), Conversation | None)
+        assert_type(await store.load_entries("c"), list[ConversationEntry] | None)
+
+    run(talk)
 
 
 def test_arguments_are_checked(run: Any) -> None:

@@ -11,9 +11,7 @@ from io import BytesIO
 from typing import BinaryIO, Literal, assert_type
 
 import cattrs
-import pydantic_ai
 from attrs import define, frozen
-from pydantic_ai import conversation_store
 
 import graphcodec
 from graphcodec import (
@@ -60,7 +58,6 @@ from graphcodec import (
     persist,
     verify,
 )
-from graphcodec.adapters.pydantic_ai import ConversationStore
 from graphcodec.testing import same_graph
 from graphcodec_resolvers import (
     FsspecReader,
@@ -413,13 +410,6 @@ async def moving(talk: Conversation, store: ByteStore) -> None:
     assert_type(report.ok, bool)
     assert_type([finding.path for finding in report.gone], list[str])
     assert_type(same_graph(talk, talk), bool)
-
-
-async def kept(client: object) -> None:
-    """A store of conversations is one of Pydantic AI's."""
-    store: conversation_store.ConversationStore = ConversationStore(client, ttl=60)
-    assert_type(await store.load("c"), pydantic_ai.Conversation | None)
-    ConversationStore(client, format="json")  # type: ignore[call-arg]
 
 
 def failures(data: bytes) -> None:
