@@ -71,7 +71,9 @@ class Programs:
         self.write = WriteProgram(*parts, "fast")
         self.write_carefully = WriteProgram(*parts, "careful")
         self.read = ReadProgram(*parts, "fast", opaque=opaque, trust=trust)
-        self.forms = FormProgram(self.read)
+        self.forms = {
+            binary: FormProgram(self.read, binary=binary) for binary in (False, True)
+        }
         self.read_carefully = ReadProgram(*parts, "careful", opaque=opaque, trust=trust)
 
 
@@ -330,7 +332,7 @@ class Engine:
 
     def _read_forms(self, data: _formats.Buffer, *, binary: bool) -> object:
         programs = self._current()
-        parser = programs.forms.parser(data, binary=binary)
+        parser = programs.forms[binary].parser(data)
         if parser is None:
             raise Again
         wire = parser.parse(data)

@@ -35,7 +35,14 @@ from typing import (
 import msgspec
 
 from graphcodec._classes._shapes import Field, Shape
-from graphcodec._classes._slots import Objects, OneOf, ReaderPlace, Sequence, Slot
+from graphcodec._classes._slots import (
+    Objects,
+    OneOf,
+    ReaderPlace,
+    Sequence,
+    Slot,
+    Untyped,
+)
 from graphcodec._coding._read_program import Function, Read, ReadProgram
 from graphcodec._formats import VERSION
 from graphcodec.primitives._checks import FilledText
@@ -89,7 +96,22 @@ _ROOT_IN_MSGPACK: Final = re.compile(
 
 
 _VERSION: Final = "__v"
+_LEVELS: Final = 6
 _FILLED: Final = Annotated[str, msgspec.Meta(min_length=1)]
+
+
+def _plain(levels: int) -> Any:
+    """Return the type of what JSON can hold, up to some levels of maps and lists."""
+    inner = _plain(levels - 1) if levels else None
+    scalars: Any = str | int | float | bool | None
+    if inner is None:
+        return scalars
+    return Union[scalars, list[inner], dict[str, inner]]  # type: ignore[valid-type]  # noqa: UP007
+
+
+# Where MessagePack holds more than JSON can, a parser that is told so need not be
+# followed by a walk. Data of more levels than these are read as dicts, and walked.
+_PLAIN: Final = _plain(_LEVELS)
 
 
 class FormProgram:
@@ -97,35 +119,36 @@ class FormProgram:
 
     Args:
         program: Reads what is no form.
+        binary: Whether documents are MessagePack.
     """
 
-    def __init__(self, program: ReadProgram) -> None:
+    def __init__(self, program: ReadProgram, *, binary: bool) -> None:
         self._program = program
+        self.untyped: Any = _PLAIN if binary else Any
+        self._binary = binary
         self._forms: dict[tuple[Shape, bool], type[msgspec.Struct] | None] = {}
-        self._parsers: dict[tuple[str, bool], Parser | None] = {}
-        self._readers: dict[type[msgspec.Struct], Read] = {}
-        program.space.names["readers"] = self._readers
+        self._parsers: dict[str, Parser | None] = {}
+        self.readers: dict[type[msgspec.Struct], Read] = {}
 
-    def parser(self, data: Buffer, *, binary: bool) -> Parser | None:
+    def parser(self, data: Buffer) -> Parser | None:
         """Return what may take a document, None if nothing does.
 
         Args:
             data: The document.
-            binary: Whether it is MessagePack.
         """
-        hint = (_ROOT_IN_MSGPACK if binary else _ROOT_IN_JSON).search(data)
+        hint = (_ROOT_IN_MSGPACK if self._binary else _ROOT_IN_JSON).search(data)
         if hint is None or self._program.opaque:
             return None
         tag = hint[1].decode()
-        if (tag, binary) in self._parsers:
-            return self._parsers[tag, binary]
+        if tag in self._parsers:
+            return self._parsers[tag]
         shape = self._program.registry.by_tag(tag)
         if shape is None or shape.mark.tag != tag:
             return None
-        parser = self._parsers[tag, binary] = self._parser(shape, binary=binary)
+        parser = self._parsers[tag] = self._parser(shape)
         return parser
 
-    def _parser(self, shape: Shape, *, binary: bool) -> Parser | None:
+    def _parser(self, shape: Shape) -> Parser | None:
         with self._program.space.together():
             form = self.form(shape, outermost=True)
         if form is None:
@@ -139,8 +162,8 @@ class FormProgram:
         envelope = msgspec.defstruct(
             "Envelope", fields, forbid_unknown_fields=True, gc=False
         )
-        decoder = msgspec.msgpack.Decoder if binary else msgspec.json.Decoder
-        return Parser(decoder(envelope).decode, self._readers[form], form)
+        decoder = msgspec.msgpack.Decoder if self._binary else msgspec.json.Decoder
+        return Parser(decoder(envelope).decode, self.readers[form], form)
 
     # Forms
 
@@ -185,15 +208,14 @@ class FormProgram:
         )
         space = self._program.space
         name = f"read_form_of_{space.name(shape, 'shape')}"
-        if outermost:
-            name = f"{name}_as_root"
+        name += "_as_root" * outermost + "_in_msgpack" * self._binary
         space.compile(f"form {shape.mark.tag}", function.source(name))
-        self._readers[form] = space.names[name]
+        self.readers[form] = space.names[name]
         return form
 
     def reader(self, form: type[msgspec.Struct]) -> str:
         """Return the name of the function that reads a form."""
-        return self._readers[form].__name__
+        return self.readers[form].__name__
 
     def below(self, bases: tuple[type, ...]) -> list[type[msgspec.Struct]]:
         """Return the forms of all that may stand in a place; none if one has none.
@@ -234,6 +256,8 @@ class _FormFunction(Function):
             case Objects(bases=bases):
                 forms = self._forms.below(bases)
                 return Union[(*forms, Reference)] if forms else Any
+            case Untyped():
+                return self._forms.untyped
             case ReaderPlace():
                 return ParsedReader | Reference
             case OneOf(scalars=(cls,), other=other) if (
@@ -306,6 +330,13 @@ class _FormFunction(Function):
             return f"r.rare.parsed_reader({source}, {self._family!r})"
         return super().value(slot, source, v, depth)
 
+    def _untyped(self, source: str, v: str) -> str:
+        # The parser lets through nothing that is not plain.
+        return (
+            f"({v} if type({source}) is not dict or '$any' not in {v}"
+            f" else r.untyped({v}, {self._soft}))"
+        )
+
     def _sequence(
         self, slot: Sequence, source: str, v: str, place: str, depth: int
     ) -> str:
@@ -329,5 +360,6 @@ class _FormFunction(Function):
                 f"{self._forms.reader(forms[0])}({v}, r) if type({source}) is {name}"
             )
         else:
-            found = f"f({v}, r) if (f := readers.get(type({source})))"
+            readers = self._name(self._forms.readers, "readers")
+            found = f"f({v}, r) if (f := {readers}.get(type({source})))"
         return f"({found} else r.referred({v}, {place}))"

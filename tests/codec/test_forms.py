@@ -201,7 +201,7 @@ def test_tags_of_strangers_leave_no_trace() -> None:
         ):
             codec.decode(b'{"graphcodec":1,"root":{"$type":"x.T%d"}}' % number)
 
-    assert codec._engine._programs.forms._parsers == {}
+    assert codec._engine._programs.forms[False]._parsers == {}
 
 
 def test_text_that_looks_like_a_root_misleads_nobody() -> None:
