@@ -9,8 +9,9 @@ its tag. Where a document has anything else, it is parsed again as dicts, which 
 decides whether it is right. So nothing is refused here, and nothing let through: what
 the dicts would not have become, a form does not become either.
 
-Places that hold something else than objects are left as they come and read by the same
-expressions as in a dict.
+Places that hold something else than objects or readers are left as they come and read
+by the same expressions as in a dict. What a class tests of one value, such as that a
+text is not empty, the parser tests in its place.
 """
 
 # pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false
@@ -102,10 +103,10 @@ _FILLED: Final = Annotated[str, msgspec.Meta(min_length=1)]
 
 def _plain(levels: int) -> Any:
     """Return the type of what JSON can hold, up to some levels of maps and lists."""
-    inner = _plain(levels - 1) if levels else None
     scalars: Any = str | int | float | bool | None
-    if inner is None:
+    if not levels:
         return scalars
+    inner = _plain(levels - 1)
     return Union[scalars, list[inner], dict[str, inner]]  # type: ignore[valid-type]  # noqa: UP007
 
 
@@ -194,7 +195,9 @@ class FormProgram:
 
     def _compile(self, shape: Shape, *, outermost: bool) -> type[msgspec.Struct]:
         function = _FormFunction(self, self._program, shape, outermost=outermost)
-        fields: list[Any] = [(item.key, function.type(item)) for item in shape.fields]
+        fields: list[Any] = [
+            (item.key, function.type_of(item)) for item in shape.fields
+        ]
         if shape.mark.version > 1:
             fields.append((_VERSION, Literal[shape.mark.version]))
         form = msgspec.defstruct(
@@ -279,7 +282,7 @@ class _FormFunction(Function):
             case _:
                 return Any
 
-    def type(self, item: Field) -> Any:
+    def type_of(self, item: Field) -> Any:
         """Return the type of a field.
 
         Where the class tests a value by itself, the parser does so in its place.
