@@ -179,6 +179,9 @@ class Document:
                 yield Part(key, item, known[key], soft, sealed)
             elif key == "$value":
                 yield Part(None, item, UNTYPED, sealed=True)
+            elif type(item) is dict and item.keys() == {"$any"}:
+                # What is unknown here, an untyped slot holds elsewhere.
+                yield Part(_step(key), item, UNTYPED, soft)
             elif key not in ("$type", "$v"):
                 yield Part(_step(key), item, Inside.KEPT, soft)
 
