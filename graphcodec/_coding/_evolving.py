@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping
+from math import isfinite
 from typing import TYPE_CHECKING, Any, Final
 
 from graphcodec._classes._making import make
@@ -286,6 +287,9 @@ class Evolving:
         if type(wire) is not dict:
             if type(wire) not in ATOMS:
                 malformed("MessagePack has only plain values here", wire)
+            if type(wire) is float and not isfinite(wire):
+                # How it is marked depends on the slot, which is not known.
+                malformed(f"{wire} stands here without a marker, so it can't be kept")
             return wire
         if "$type" in wire:
             if type(wire["$type"]) is not str:

@@ -565,3 +565,16 @@ def test_owner_of_an_old_version_becomes_opaque_too() -> None:
 
     assert type(again) is OpaqueNode
     assert root(again, codec) == wire
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf")])
+@pytest.mark.parametrize("wrap", [lambda v: v, lambda v: [v], lambda v: {"$x": [v]}])
+def test_bare_number_that_json_lacks_is_not_kept(value: float, wrap: Any) -> None:
+    """MessagePack can hold it; how JSON would mark it depends on the unknown slot."""
+    data = msgpack({"$type": "x.Unknown", "size": wrap(value)})
+
+    with pytest.raises(
+        UndecodableValueError, match=rf"^{value} stands here without a marker"
+    ) as caught:
+        KEEP.decode(data)
+    assert caught.value.path == "$.size"
