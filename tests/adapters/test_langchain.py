@@ -133,12 +133,20 @@ def test_any_json_comes_back(messages: list[Any]) -> None:
         assert json.dumps(to_langchain(there)) == wanted
 
 
+def is_stable(message: Any) -> bool:
+    """Say whether LangChain makes a message again of what it says of it."""
+    try:
+        return bool(type(message)(**message.model_dump()) == message)
+    except ValueError:
+        # Its classes refuse some of what their schemas allow.
+        return False
+
+
 @generated
 @given(histories)
 def test_any_messages_come_back(messages: list[Any]) -> None:
     """Objects are equal, if LangChain's own validation leaves them as they are."""
-    for message in messages:
-        assume(type(message)(**message.model_dump()) == message)
+    assume(all(map(is_stable, messages)))
 
     assert to_messages(from_langchain(messages)) == messages
 
