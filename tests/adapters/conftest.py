@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.cache.servers import Server, binary
+from tests.cache.servers import Server, started
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,10 +15,6 @@ if TYPE_CHECKING:
 @pytest.fixture(scope="package")
 def server() -> Iterator[Server]:
     """A Valkey without files."""
-    program = binary("valkey")
-    if program is None:
-        pytest.skip("no valkey server is installed")
-    server = Server(program)
-    server.start()
+    server = started()
     yield server
     server.stop()

