@@ -49,6 +49,16 @@ def is_compressed(name: str) -> bool:
     return PurePosixPath(name).suffix in _OPEN
 
 
+def bare_name(path: str) -> str:
+    """Return the name of a file without what says that all of it is compressed.
+
+    Args:
+        path: Where it is, with slashes.
+    """
+    name = path.rpartition("/")[2]
+    return name.rpartition(".")[0] if is_compressed(name) else name
+
+
 def inflated(name: str, data: bytes, most: int) -> bytes:
     """Return what a file holds.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graphcodec._bulk._compressions import is_compressed
+from graphcodec._bulk._compressions import bare_name
 from graphcodec._documents._names import name_parts
 
 __all__ = ["context_of"]
@@ -16,8 +16,5 @@ def context_of(words: str, path: str) -> bytes:
             without its folder and what says how it is written.
         path: Where the document is.
     """
-    name = path.rpartition("/")[2]
-    if is_compressed(name):
-        name = name.rpartition(".")[0]
-    stem, _, _ = name_parts(name)
+    stem, _, _ = name_parts(bare_name(path))
     return words.replace("{name}", stem).encode()

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
-from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, cast
 
 from attrs import evolve, frozen
 
-from graphcodec._bulk._compressions import is_compressed
+from graphcodec._bulk._compressions import bare_name
 from graphcodec._bulk._files import Document, Files, Rewrite
 from graphcodec._bulk._report import Report
 from graphcodec._bulk._running import BATCH, Cluster, Progress, run
@@ -129,10 +128,7 @@ def _of_format(codec: Codec, format_: Format | None) -> Codec:
 
 
 def _format(path: str) -> Format | None:
-    name = PurePosixPath(path).name
-    if is_compressed(name):
-        name = name.rpartition(".")[0]
-    _, format_, _ = name_parts(name)
+    _, format_, _ = name_parts(bare_name(path))
     return cast("Format | None", format_ or None)
 
 
