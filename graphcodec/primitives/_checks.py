@@ -95,7 +95,7 @@ def checked(cls: C) -> C:
     """
     writer = _Writer(cls)
     cls.__graphcodec_check__ = writer.compile("__graphcodec_check__")  # type: ignore[attr-defined]
-    cls.__graphcodec_parsed__ = writer.parsed()  # type: ignore[attr-defined]
+    cls.__graphcodec_parsed__ = writer.told  # type: ignore[attr-defined]
     cls.__graphcodec_check_parsed__ = writer.compile(  # type: ignore[attr-defined]
         "__graphcodec_check_parsed__", parsed=True
     )
@@ -173,6 +173,8 @@ class _Writer:
             "refuse_item": self.refusal.refuse_item,
             "refuse_key": self.refusal.refuse_key,
         }
+        self.tested = list(_tested(cls))
+        self.told = self.find_told()
 
     def compile(self, name: str, *, parsed: bool = False) -> object:
         """Return the function, its source known to `linecache`; None without a test.
@@ -193,29 +195,20 @@ class _Writer:
         exec(compile(source, filename, "exec"), self.names)  # noqa: S102 - our own source
         return self.names.pop(name)
 
-    def tested(self) -> Iterator[tuple[str, object, Mapping[str, object]]]:
-        """Yield the name, annotation and rules of each field that is tested."""
-        hints = get_type_hints(self.cls)
-        for attribute in fields(self.cls):
-            hint = hints[attribute.name]
-            if hint is not object and "graphcodec" not in attribute.metadata:
-                yield attribute.name, hint, attribute.metadata
-
     def write(self, *, parsed: bool) -> list[str]:
         """Return the lines of the whole function."""
         lines: list[str] = []
-        proven = self.parsed()
-        for name, hint, rules in self.tested():
-            if not (parsed and (name in proven or self.is_proven(hint, rules))):
+        for name, hint, rules in self.tested:
+            if not (parsed and (name in self.told or self.is_proven(hint, rules))):
                 lines += self.field(name, hint, rules)
         if hasattr(self.cls, "_check_together"):
             lines.append("    self._check_together()")
         return lines
 
-    def parsed(self) -> dict[str, tuple[object, ...]]:
+    def find_told(self) -> dict[str, tuple[object, ...]]:
         """Return what a parser is to be told of the fields that it can test alone."""
         told: dict[str, tuple[object, ...]] = {}
-        for name, hint, rules in self.tested():
+        for name, hint, rules in self.tested:
             if any(get_origin(arm) is tuple for arm in _arms(hint)):
                 continue
             types = [self.test(arm, rules).parsed for arm in _arms(hint)]
@@ -335,6 +328,17 @@ class _Writer:
             f"a non-empty {name}" if full else f"{_article(name)} {name}",
             f"isinstance(v, {name}){full}",
         )
+
+
+def _tested(
+    cls: type[AttrsInstance],
+) -> Iterator[tuple[str, object, Mapping[str, object]]]:
+    """Yield the name, annotation and rules of each field that is tested."""
+    hints = get_type_hints(cls)
+    for attribute in fields(cls):
+        hint = hints[attribute.name]
+        if hint is not object and "graphcodec" not in attribute.metadata:
+            yield attribute.name, hint, attribute.metadata
 
 
 def _scalar_test(arm: type, rules: Mapping[str, object]) -> _Test | None:
